@@ -75,7 +75,7 @@ def named(files: dict[str, bytes]) -> dict[str, bytes]:
 
 def lines(count: int, width: int = 6) -> bytes:
     """`count` lines of a run, each cut to `width` fields."""
-    rows = [["1", "Q0", f"d{at}", f"{at}", f"{count - at}.5", "tag", "more"] for at in range(count)]
+    rows = [["1", "Q0", f"d{rank}", f"{rank}", f"{count - rank}.5", "tag", "more"] for rank in range(count)]
     return "".join(" ".join(row[:width]) + "\n" for row in rows).encode()
 
 
@@ -88,9 +88,9 @@ def zstd(data: bytes) -> bytes:
     return first + packer.compress(data[half:]) + packer.flush()
 
 
-def flipped(data: bytes, at: int) -> bytes:
+def flipped(data: bytes, index: int) -> bytes:
     """Return the same with all bits of one byte turned over."""
-    return data[:at] + bytes([data[at] ^ 255]) + data[at + 1 :]
+    return data[:index] + bytes([data[index] ^ 255]) + data[index + 1 :]
 
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
@@ -124,13 +124,13 @@ WIDTHS = [
     bad_run("lines of two wrong widths", RUN + lines(3, 5) + lines(2, 3),
             "run.txt:4: 5 fields, expected 6 …, here and on 2 more lines; …",
             "run.txt:7: 3 fields, expected 6 …, here and on 1 more line; …"),
-    bad_run("twelve bad scores", lines(12).replace(b".5", b",5"), *(f"run.txt:{at}: score …" for at in range(1, 11)),
+    bad_run("twelve bad scores", lines(12).replace(b".5", b",5"), *(f"run.txt:{n}: score …" for n in range(1, 11)),
             MORE.format(2) + "s"),
-    bad_run("ten bad scores", lines(10).replace(b".5", b",5"), *(f"run.txt:{at}: score …" for at in range(1, 11))),
+    bad_run("ten bad scores", lines(10).replace(b".5", b",5"), *(f"run.txt:{n}: score …" for n in range(1, 11))),
     bad_run("faults of several kinds, by line", b"1 Q0 a 1 x t\n1 Q0\n1 Q0 b 2 nan t\n" + RUN,
             "run.txt:1: score 'x'…", "run.txt:2: 2 fields…", "run.txt:3: score 'nan'…"),
-    bad_qrels("eleven bad grades", b"".join(b"1 0 d%d x\n" % at for at in range(11)) + b"1 0 e 1\n",
-              *(f"qrels.txt:{at}: grade 'x' is not a number; …" for at in range(1, 11)), "qrels.txt: 1 more such line"),
+    bad_qrels("eleven bad grades", b"".join(b"1 0 d%d x\n" % n for n in range(11)) + b"1 0 e 1\n",
+              *(f"qrels.txt:{n}: grade 'x' is not a number; …" for n in range(1, 11)), "qrels.txt: 1 more such line"),
 ]  # fmt: skip
 
 EMPTY = [
@@ -187,7 +187,7 @@ TWICE = [
     bad_run("a docno twice between blank lines", b"\n# x\n" + RUN + b"\n1 Q0 a 3 1 t\n",
             "run.txt:7: duplicate document 'a' in topic 1 (first on line 3); …"),
     bad_run("a docno twelve times", b"1 Q0 a 1 1 t\n" * 12,
-            *(f"run.txt:{at}: duplicate document 'a' in topic 1 (first on line 1); …" for at in range(2, 12)),
+            *(f"run.txt:{number}: duplicate document 'a' in topic 1 (first on line 1); …" for number in range(2, 12)),
             MORE.format(1)),
     bad_qrels("two grades", QRELS + b"1 0 a 1\n",
               "qrels.txt:4: duplicate document 'a' in topic 1 with grade 1 (first on line 1 with grade 2); "
@@ -524,21 +524,21 @@ def is_message(line: str, code: int) -> bool:
 
 def contents(folder: Path) -> dict[str, bytes | None]:
     """Return every file and folder below, and what is in it."""
-    found = sorted(path for path in folder.rglob("*") if "__pycache__" not in path.parts)
-    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in found}
+    paths = sorted(path for path in folder.rglob("*") if "__pycache__" not in path.parts)
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in paths}
 
 
 def check_refused(outcome: Outcome, code: int, says: tuple[str, ...]) -> None:
-    shown = "\n".join(outcome.messages)
-    assert outcome.code == code, shown
+    text = "\n".join(outcome.messages)
+    assert outcome.code == code, text
     assert not outcome.out
-    said = outcome.messages
-    if said and COUNT.fullmatch(said[-1]):
-        assert len(said) == 11, shown
-        assert all(is_message(line, code) for line in said[:-1]), shown
+    messages = outcome.messages
+    if messages and COUNT.fullmatch(messages[-1]):
+        assert len(messages) == 11, text
+        assert all(is_message(line, code) for line in messages[:-1]), text
     else:
-        assert 1 <= len(said) <= 10, shown
-        assert all(is_message(line, code) for line in said), shown
-    assert len(said) == len(says), shown
-    for pattern, line in zip(says, said, strict=True):
+        assert 1 <= len(messages) <= 10, text
+        assert all(is_message(line, code) for line in messages), text
+    assert len(messages) == len(says), text
+    for pattern, line in zip(says, messages, strict=True):
         assert matches(pattern, line), f"expected {pattern}\ngot      {line}"

@@ -31,19 +31,19 @@ def all_judged(collection: Path) -> dict[str, dict[str, int]]:
     for line in (collection / "qrels.txt").read_text().splitlines():
         topic, _, docno, grade = line.split()
         qrels.setdefault(topic, {})[docno] = int(grade)
-    shown = clicks.simulate("rr", collection / "runs", collection / "qrels.txt", sessions=1)
-    for topic, docnos in zip(shown.topics, shown.shown, strict=True):
+    log = clicks.simulate("rr", collection / "runs", collection / "qrels.txt", sessions=1)
+    for topic, docnos in zip(log.topics, log.shown, strict=True):
         qrels[topic] = dict.fromkeys(docnos, 0) | qrels[topic]
     return qrels
 
 
 @cache
 def _converted(script: str, *words: str) -> bytes:
-    out, before = io.StringIO(), sys.argv
+    out, arguments = io.StringIO(), sys.argv
     sys.argv = [script, *words]
     try:
         with redirect_stdout(out):
             runpy.run_path(str(Path(ROOT) / "examples" / script))
     finally:
-        sys.argv = before
+        sys.argv = arguments
     return out.getvalue().encode()

@@ -27,7 +27,7 @@ def unlike_ids(count: int) -> list[bytes]:
     draw = np.random.default_rng(count)
     letters = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz234567", dtype=np.uint8)
     text = letters[draw.integers(0, 32, 32 * count)].tobytes()
-    ids = dict.fromkeys(text[at : at + 32] for at in range(0, len(text), 32))
+    ids = dict.fromkeys(text[start : start + 32] for start in range(0, len(text), 32))
     assert len(ids) == count
     return list(ids)
 
@@ -38,14 +38,14 @@ def _blocks(count: int, target: int = 0x0123456789ABCDEF) -> list[bytes]:
     draw = np.random.default_rng(count)
     letters = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz234567", dtype=np.uint8)
     inverse = np.uint64(pow(_ODD[0], -2, 1 << 64))
-    found: dict[bytes, None] = {}
-    while len(found) < count:
+    blocks: dict[bytes, None] = {}
+    while len(blocks) < count:
         first = letters[draw.integers(0, 32, 8 * BATCH)].view("<u8")
         second = _mixed((np.uint64(target) - _mixed(first) * np.uint64(_ODD[0])) * inverse)
         rows = np.flatnonzero(_is_allowed(second))
         pairs = np.stack([first[rows], second[rows]], axis=1).astype("<u8")
-        found.update(dict.fromkeys(pair.tobytes() for pair in pairs))
-    return list(found)[:count]
+        blocks.update(dict.fromkeys(pair.tobytes() for pair in pairs))
+    return list(blocks)[:count]
 
 
 def _mixed(words: Words) -> Words:
@@ -56,6 +56,6 @@ def _mixed(words: Words) -> Words:
 def _is_allowed(words: Words) -> Bools:
     """Return whether all bytes of each word are printable, and special in no format."""
     allowed = np.ones(len(words), dtype=bool)
-    for at in range(8):
-        allowed &= _ALLOWED[words.view(np.uint8)[at::8]]
+    for index in range(8):
+        allowed &= _ALLOWED[words.view(np.uint8)[index::8]]
     return allowed

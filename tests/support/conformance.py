@@ -492,7 +492,7 @@ def topics(data: Input, options: dict[str, Any]) -> dict[str, list[Topic]]:
     )
     if options.get("topics") == "relevant":
         names = [t for t in names if t in run and any(g > 0 for each in intents[t].values() for g in each.values())]
-    found = {}
+    topics_of_case = {}
     for topic in names:
         each = intents.get(topic, {})
         grades = {docno: grade for judgments in each.values() for docno, grade in judgments.items()}
@@ -500,14 +500,16 @@ def topics(data: Input, options: dict[str, Any]) -> dict[str, list[Topic]]:
         if options.get("judged_only"):
             orders = [tuple(docno for docno in order if docno in grades) for order in orders]
         highest = max(run.get(topic, {}).values(), default=None)
-        found[topic] = [Topic(order[: options.get("depth")], grades, top, labels, each, highest) for order in orders]
-    return found
+        topics_of_case[topic] = [
+            Topic(order[: options.get("depth")], grades, top, labels, each, highest) for order in orders
+        ]
+    return topics_of_case
 
 
 def by_topic(case: Case, **changed: Any) -> dict[str, Real]:
     """Return the exact score of each topic that has one, with some options changed."""
-    found = topics(case.input, {**case.options, **changed})
-    scores = {topic: list(map(case.entry.score, each)) for topic, each in found.items()}
+    orders_of = topics(case.input, {**case.options, **changed})
+    scores = {topic: list(map(case.entry.score, each)) for topic, each in orders_of.items()}
     return {topic: mp.fsum(each) / len(each) for topic, each in scores.items() if None not in each}
 
 
@@ -542,15 +544,15 @@ def as_record(case: Case) -> dict[str, Any]:
 
 def written(family: str) -> str:
     """Return the text of the file of a family: a line for each case and for each row of lines."""
-    own = [case for case in cases() if case.family == family]
+    cases_of_family = [case for case in cases() if case.family == family]
     dump = partial(json.dumps, ensure_ascii=False)
-    names = dict.fromkeys(case.name for case in own)
+    names = dict.fromkeys(case.name for case in cases_of_family)
     inputs = ",\n".join(
         f'  {dump(name)}: {{\n    "about": {dump(INPUTS[name].about)},\n    "run": {dump(INPUTS[name].run)},\n'
         f'    "qrels": {dump(INPUTS[name].qrels)}\n  }}'
         for name in names
     )
-    records = ",\n".join(f"  {dump(as_record(case))}" for case in own)
+    records = ",\n".join(f"  {dump(as_record(case))}" for case in cases_of_family)
     head = f'{{\n"license": {dump(LICENSE)},\n"family": {dump(family)},'
     return f'{head}\n"inputs": {{\n{inputs}\n}},\n"cases": [\n{records}\n]\n}}\n'
 

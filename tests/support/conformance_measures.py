@@ -40,12 +40,12 @@ OTHER_NAMES = {"gm_ap": "ap", "gm_bpref": "bpref"}
 OTHER_PARAMETERS = {("bpref", "k"): "constant", ("gm_bpref", "k"): "constant", ("silence", "min"): "least"}
 
 
-def definition(name: str, given: Mapping[str, Any], k: int | None) -> Callable[..., Real]:
+def definition(name: str, parameters: Mapping[str, Any], k: int | None) -> Callable[..., Real]:
     """Return the function of a measure, with its parameters and its cutoff."""
     if name in CHANCES:
-        return partial(cwl_of, name=name, k=k, **given)
-    own = {OTHER_PARAMETERS.get((name, key), key): value for key, value in given.items()}
-    return partial(globals()[OTHER_NAMES.get(name, name)], **own, **({} if k is None else {"k": k}))
+        return partial(cwl_of, name=name, k=k, **parameters)
+    renamed = {OTHER_PARAMETERS.get((name, key), key): value for key, value in parameters.items()}
+    return partial(globals()[OTHER_NAMES.get(name, name)], **renamed, **({} if k is None else {"k": k}))
 
 
 def read(notation: str) -> Callable[..., Real]:
@@ -96,7 +96,7 @@ def raw(scheme: Any, grade: Real) -> Real:
     if isinstance(scheme, tuple):
         return mp.mpf(scheme[int(grade)])
     if "=" in scheme:  # of some grades, where the others stay
-        named = {float(own): gain for own, gain in (pair.split("=") for pair in scheme.split(","))}
+        named = {float(grade): gain for grade, gain in (pair.split("=") for pair in scheme.split(","))}
         return mp.mpf(named.get(float(grade), grade))
     return mp.mpf(2) ** grade - 1 if scheme == "exp" else grade
 
@@ -110,12 +110,12 @@ def unit(scheme: Any, grade: Real, top: Real) -> Real:
     return {"linear": grade / top, "ntcir": grade / (top + 1), "grade": grade}[scheme]
 
 
-def gains(topic: Topic, worth: Callable[[Real], Real]) -> tuple[list[Real], list[Real]]:
+def gains(topic: Topic, gain_of: Callable[[Real], Real]) -> tuple[list[Real], list[Real]]:
     """Return the gain at each rank, and the gains above 0 of the judged documents in descending order."""
 
     def of(docno: str) -> Real:
         grade = topic.grades.get(docno, -1)
-        return topic.filled.get(docno, mp.mpf(0)) if grade < 0 else worth(grade)
+        return topic.filled.get(docno, mp.mpf(0)) if grade < 0 else gain_of(grade)
 
     ideal = sorted(map(of, topic.grades), reverse=True)
     return list(map(of, topic.ranking)), [gain for gain in ideal if gain > 0]
@@ -171,8 +171,8 @@ def err(t: Topic, k: int | None = None, gain: Any = "exp", rel: Real | None = No
 
 
 def nerr(t: Topic, k: int | None = None, gain: Any = "exp", rel: Real | None = None) -> Real:
-    found, ideal = unit_gains(t, gain, rel)
-    return ratio(cascade_sum(found, k), cascade_sum(ideal, k))
+    r, ideal = unit_gains(t, gain, rel)
+    return ratio(cascade_sum(r, k), cascade_sum(ideal, k))
 
 
 def cascade(
@@ -208,17 +208,17 @@ def dcg(t: Topic, k: int | None = None, gain: Any = "linear", rel: Real | None =
 
 
 def ndcg(t: Topic, k: int | None = None, gain: Any = "linear", rel: Real | None = None, log: int | None = None) -> Real:
-    found, ideal = raw_gains(t, gain, rel)
-    return ratio(dcg_sum(found, k, log), dcg_sum(ideal, k, log))
+    r, ideal = raw_gains(t, gain, rel)
+    return ratio(dcg_sum(r, k, log), dcg_sum(ideal, k, log))
 
 
 def q(
     t: Topic, k: int | None = None, beta: Real = 1, norm: str = "R", gain: Any = "linear", rel: Real | None = None
 ) -> Real:
     """Q-measure: Sakai 2004."""
-    found, ideal = raw_gains(t, gain, rel)
+    r, ideal = raw_gains(t, gain, rel)
     total, hits, cg = mp.mpf(0), 0, mp.mpf(0)
-    for i, value in ranked(found, k):
+    for i, value in ranked(r, k):
         hits, cg = hits + (value > 0), cg + value
         if value > 0:
             total += (hits + beta * cg) / (i + beta * mp.fsum(ideal[:i]))
@@ -235,8 +235,8 @@ def compat(t: Topic, k: int | None = None, p: Real = "0.95", gain: Any = "linear
     ]
     last = k or (max(len(t.ranking), len(ideal)) if to_end else int(100 / (1 - p)))
 
-    def overlap(left: Sequence[str], right: Sequence[str]) -> Real:
-        return mp.fsum(p ** (i - 1) * len({*left[:i]} & {*right[:i]}) / i for i in range(1, last + 1))
+    def overlap(first: Sequence[str], second: Sequence[str]) -> Real:
+        return mp.fsum(p ** (i - 1) * len({*first[:i]} & {*second[:i]}) / i for i in range(1, last + 1))
 
     return ratio(overlap(t.ranking, ideal), overlap(ideal, ideal))
 
@@ -251,8 +251,8 @@ def sp(t: Topic, k: int | None = None, rel: Real = 1) -> Real:
 
 
 def ap(t: Topic, k: int | None = None, norm: str = "R", rel: Real = 1) -> Real:
-    known = binary(t, rel)[1]
-    return ratio(sp(t, k, rel), known if norm == "R" or k is None else min(known, k))
+    relevant = binary(t, rel)[1]
+    return ratio(sp(t, k, rel), relevant if norm == "R" or k is None else min(relevant, k))
 
 
 def p(t: Topic, k: int, rel: Real = 1) -> Real:
@@ -260,35 +260,35 @@ def p(t: Topic, k: int, rel: Real = 1) -> Real:
 
 
 def recall(t: Topic, k: int | None = None, rel: Real = 1, norm: str = "R") -> Real:
-    hits, known = binary(t, rel)
-    return ratio(sum(hits[:k]), known if norm == "R" or k is None else min(known, k))
+    hits, relevant = binary(t, rel)
+    return ratio(sum(hits[:k]), relevant if norm == "R" or k is None else min(relevant, k))
 
 
 def rprec(t: Topic, rel: Real = 1) -> Real:
-    hits, known = binary(t, rel)
-    return ratio(sum(hits[:known]), known)
+    hits, relevant = binary(t, rel)
+    return ratio(sum(hits[:relevant]), relevant)
 
 
 def rprec_mult(t: Topic, times: Real = 1, rel: Real = 1) -> Real:
-    hits, known = binary(t, rel)
-    k = int(mp.floor(mp.mpf(times) * known + mp.mpf("0.9")))
+    hits, relevant = binary(t, rel)
+    k = int(mp.floor(mp.mpf(times) * relevant + mp.mpf("0.9")))
     return ratio(sum(hits[:k]), k)
 
 
 def relative_p(t: Topic, k: int, rel: Real = 1) -> Real:
-    hits, known = binary(t, rel)
-    return ratio(sum(hits[:k]), min(k, known))
+    hits, relevant = binary(t, rel)
+    return ratio(sum(hits[:k]), min(k, relevant))
 
 
 def bpref(t: Topic, k: int | None = None, constant: int = 0, rel: Real = 1) -> Real:
     """Buckley & Voorhees 2004, as trec_eval has it."""
-    hits, known = binary(t, rel)
+    hits, relevant = binary(t, rel)
     wrong, bad = judged_nonrelevant(t, rel), sum(1 for grade in t.grades.values() if grade < rel)
-    most, total = min(constant + known, bad), mp.mpf(0)
+    most, total = min(constant + relevant, bad), mp.mpf(0)
     for i, hit in ranked(hits, k):
-        above = min(sum(wrong[: i - 1]), constant + known)
+        above = min(sum(wrong[: i - 1]), constant + relevant)
         total += hit * (1 - ratio(above, most))
-    return ratio(total, known)
+    return ratio(total, relevant)
 
 
 def accuracy(t: Topic, k: int | None = None, rel: Real = 1, empty: Real = 0) -> Real:
@@ -310,10 +310,10 @@ def iprec(
 ) -> Real:
     """Return the highest precision at a rank down to which ⌊recall · R + add⌋ relevant documents, or `needed`, are
     found."""
-    hits, known = binary(t, rel)
-    least = needed(recall, known) if needed else int(mp.floor(mp.mpf(recall) * known + mp.mpf(add) + NEAR))
+    hits, relevant = binary(t, rel)
+    least = needed(recall, relevant) if needed else int(mp.floor(mp.mpf(recall) * relevant + mp.mpf(add) + NEAR))
     reached = [mp.mpf(sum(hits[:i])) / i for i, _ in ranked(hits, k) if sum(hits[:i]) >= least]
-    return ratio(max(reached, default=0), min(known, 1))
+    return ratio(max(reached, default=0), min(relevant, 1))
 
 
 def iprec_avg(t: Topic, k: int | None = None, recall: Any = None, **given: Any) -> Real:
@@ -335,8 +335,8 @@ def rank1(t: Topic, k: int | None = None, rel: Real = 1) -> Real | None:
 
 
 def yaap(t: Topic, k: int | None = None, rel: Real = 1) -> Real:
-    summed, known = sp(t, k, rel), binary(t, rel)[1]
-    return mp.log((1 + summed) / (1 + known - summed))
+    summed, relevant = sp(t, k, rel), binary(t, rel)[1]
+    return mp.log((1 + summed) / (1 + relevant - summed))
 
 
 def infap(t: Topic, k: int | None = None, rel: Real = 1, sampled: Real = -mp.inf) -> Real:
@@ -344,7 +344,7 @@ def infap(t: Topic, k: int | None = None, rel: Real = 1, sampled: Real = -mp.inf
 
     sampled  the lowest grade of the sample; documents with lower ones are in the pool alone
     """
-    hits, known = binary(t, rel)
+    hits, relevant = binary(t, rel)
     tiny, total = mp.mpf("0.00001"), mp.mpf(0)
     for i, hit in ranked(hits, k):
         pooled = [t.grades[docno] for docno in t.ranking[: i - 1] if docno in t.grades]
@@ -354,7 +354,7 @@ def infap(t: Topic, k: int | None = None, rel: Real = 1, sampled: Real = -mp.inf
         elif hit:
             above = mp.mpf(len(pooled)) / (i - 1) * (good + tiny) / (all_sampled + 2 * tiny)
             total += mp.mpf(1) / i + mp.mpf(i - 1) / i * above
-    return ratio(total, known)
+    return ratio(total, relevant)
 
 
 def judged(t: Topic, k: int | None = None) -> Real:
@@ -389,8 +389,8 @@ def shares(t: Topic, rel: Real | None, **given: Any) -> tuple[list[Real], list[R
 
 def gap(t: Topic, k: int | None = None, norm: str = "R", rel: Real | None = None, **given: Any) -> Real:
     """Robertson et al. 2010, section 2.2: Σ_n 1/n Σ_{m≤n} Σ_{j ≤ min(i_m, i_n)} g_j over Σ_i R_i Σ_{j≤i} g_j."""
-    found, ideal = shares(t, rel, **given)
-    total = mp.fsum(mp.fsum(min(found[m], found[n - 1]) for m in range(n)) / n for n, _ in ranked(found, k))
+    r, ideal = shares(t, rel, **given)
+    total = mp.fsum(mp.fsum(min(r[m], r[n - 1]) for m in range(n)) / n for n, _ in ranked(r, k))
     return ratio(total, mp.fsum(ideal[: k if norm == "k" else None]))
 
 
@@ -399,8 +399,8 @@ def gprecision(t: Topic, k: int, rel: Real | None = None, **given: Any) -> Real:
 
 
 def grecall(t: Topic, k: int | None = None, rel: Real | None = None, **given: Any) -> Real:
-    found, ideal = shares(t, rel, **given)
-    return ratio(mp.fsum(found[:k]), mp.fsum(ideal))
+    r, ideal = shares(t, rel, **given)
+    return ratio(mp.fsum(r[:k]), mp.fsum(ideal))
 
 
 # --- weights of ranks, and C/W/L -------------------------------------------------------------------------------------
@@ -462,8 +462,8 @@ class Walk:
     last          the last rank
     """
 
-    def __init__(self, gains: Callable[[int], Real], costs: Callable[[int], Real], last: int, given: Any) -> None:
-        self.gains, self.costs, self.last, self.given = gains, costs, last, given
+    def __init__(self, gains: Callable[[int], Real], costs: Callable[[int], Real], last: int, parameters: Any) -> None:
+        self.gains, self.costs, self.last, self.given = gains, costs, last, parameters
         self.i, self.r, self.c, self.gained, self.spent, self.surplus = 0, 0, 0, mp.mpf(0), mp.mpf(0), mp.mpf(0)
 
     def __getattr__(self, name: str) -> Real:
@@ -478,44 +478,46 @@ class Walk:
         self.gained, self.spent = self.gained + self.r, self.spent + self.c
 
 
-def reciprocals(at: Walk) -> Real:
+def reciprocals(walk: Walk) -> Real:
     """Return the share of Σ r_j / j from this rank on that is still to come after it."""
-    after = mp.fsum(at.gains(j) / j for j in range(at.i + 1, at.last + 1))
-    return ratio(after, after + at.r / at.i)
+    after = mp.fsum(walk.gains(j) / j for j in range(walk.i + 1, walk.last + 1))
+    return ratio(after, after + walk.r / walk.i)
 
 
-def less_money(at: Walk) -> Real:
+def less_money(walk: Walk) -> Real:
     """Sakai & Dou 2013."""
-    before = max(mp.mpf(0), 1 - (at.spent - at.c) / at.L)
-    return ratio(max(mp.mpf(0), 1 - at.spent / at.L), before)
+    money_left = max(mp.mpf(0), 1 - (walk.spent - walk.c) / walk.L)
+    return ratio(max(mp.mpf(0), 1 - walk.spent / walk.L), money_left)
 
 
-def below_goals(at: Walk) -> Real:
+def below_goals(walk: Walk) -> Real:
     """Zhang et al. 2017."""
-    return at.gained < at.T + at.hb * at.surplus - NOISE and at.spent < at.K + at.hc * at.surplus - NOISE
+    return (
+        walk.gained < walk.T + walk.hb * walk.surplus - NOISE and walk.spent < walk.K + walk.hc * walk.surplus - NOISE
+    )
 
 
 NOISE = 1e-9
 
 
-def foraging(at: Walk) -> Real:
+def foraging(walk: Walk) -> Real:
     """Azzopardi et al. 2018."""
-    goal, rate, c = at.given.get("T"), at.given.get("A"), mp.mpf(1)
+    goal, rate, c = walk.given.get("T"), walk.given.get("A"), mp.mpf(1)
     b = mp.mpf("0.9")
     if goal is None and rate is None:
         goal, rate = mp.mpf(2), mp.mpf("0.2")
     if goal is not None:
-        steep = min((goal - at.gained) * at.given.get("R1", 1), 600)
-        c *= 1 - 1 / (1 + at.given.get("b1", b) * mp.exp(steep))
+        steep = min((goal - walk.gained) * walk.given.get("R1", 1), 600)
+        c *= 1 - 1 / (1 + walk.given.get("b1", b) * mp.exp(steep))
     if rate is not None:
-        steep = min((rate - at.gained / at.spent) * at.given.get("R2", 1), 600)
-        c *= 1 / (1 + at.given.get("b2", b) * mp.exp(steep))
+        steep = min((rate - walk.gained / walk.spent) * walk.given.get("R2", 1), 600)
+        c *= 1 / (1 + walk.given.get("b2", b) * mp.exp(steep))
     return c
 
 
-def base(at: Walk) -> Real:
+def base(walk: Walk) -> Real:
     """Return the b of C(i) = ((b − 1) / b)², which rises by 1 a rank."""
-    return at.i + 2 * at.T
+    return walk.i + 2 * walk.T
 
 
 CHANCES: dict[str, Callable[[Walk], Real]] = {
@@ -545,21 +547,21 @@ CHANCES: dict[str, Callable[[Walk], Real]] = {
 """Measure -> C(i)."""
 
 
-def rest(name: str, at: Walk, v: Real, c: Real, tail: Real) -> Real | None:
+def rest(name: str, walk: Walk, v: Real, c: Real, tail: Real) -> Real | None:
     """Return Σ_{j>i} V(j) by V(i + 1) = v, if all further ranks have the gain `tail` and the cost 1; None: unknown."""
     if name in ("rbp", "npv", "nerr10"):
-        return v / (1 - (c if name != "nerr10" else at.phi * (1 - tail)))
+        return v / (1 - (c if name != "nerr10" else walk.phi * (1 - tail)))
     if name == "tbg":
-        return v / (1 - mp.mpf(2) ** (-1 / at.h))
+        return v / (1 - mp.mpf(2) ** (-1 / walk.h))
     if name == "insq" or (name in ("inst", "nerr11") and not tail):
-        b = base(at) - (at.gained if name == "inst" else 0)
+        b = base(walk) - (walk.gained if name == "inst" else 0)
         return v * b**2 * mp.zeta(2, b)
     return None
 
 
 def cwl(
     name: str,
-    given: Mapping[str, Any],
+    parameters: Mapping[str, Any],
     k: int | None,
     ranking: Sequence[Real],
     tail: Real = 0,
@@ -568,8 +570,8 @@ def cwl(
     """Return one of the five quantities (`of`) of a ranking of gains that goes on with the gain `tail` and the cost
     1; None where none is known. A cutoff leaves the weights as they are, but of REQUIRED; at a horizon the user
     gives up."""
-    of, horizon = given.get("of", "eu"), given.get("horizon")
-    numbers = {**DEFAULTS.get(name, {}), **given}
+    of, horizon = parameters.get("of", "eu"), parameters.get("horizon")
+    numbers = {**DEFAULTS.get(name, {}), **parameters}
     numbers = {key: mp.mpf(value) for key, value in numbers.items() if key not in ("of", "horizon")}
     n, ends = len(ranking), horizon or (k if name in REQUIRED else None)
     stops = any(gain > 0 if name == "cwlrr" else gain >= 1 for gain in ranking)
@@ -578,7 +580,7 @@ def cwl(
     if name == "cwlap" and ends is None and tail:
         return None
     far = horizon if name == "cwlap" and horizon else mp.inf
-    at = Walk(
+    walk = Walk(
         lambda i: mp.mpf(0) if i > far else ranking[i - 1] if i <= n else mp.mpf(tail),
         lambda i: mp.mpf(1) if costs is None or i > n else costs[i - 1],
         max(n, ends or k or 0),
@@ -587,29 +589,35 @@ def cwl(
     v, depth, sums = mp.mpf(1), mp.mpf(0), dict.fromkeys(("eu", "etu", "ec", "etc", "ed"), mp.mpf(0))
     negligible = 10 ** -(18 if mp.prec == 53 else 45)
     while True:
-        at.step()
-        c = mp.mpf(0) if name in REQUIRED and k is not None and at.i >= k else CHANCES[name](at)
+        walk.step()
+        c = mp.mpf(0) if name in REQUIRED and k is not None and walk.i >= k else CHANCES[name](walk)
         depth += v
-        if name in REQUIRED or k is None or at.i <= k:
+        if name in REQUIRED or k is None or walk.i <= k:
             stop = v * (1 - c)
-            added = {"eu": v * at.r, "ec": v * at.c, "ed": v, "etu": stop * at.gained, "etc": stop * at.spent}
+            added = {"eu": v * walk.r, "ec": v * walk.c, "ed": v, "etu": stop * walk.gained, "etc": stop * walk.spent}
             for key, part in added.items():
                 sums[key] += part
         v *= c
-        if ends is not None and at.i >= ends:
+        if ends is not None and walk.i >= ends:
             break
-        if at.i >= max(n, k or 0):
+        if walk.i >= max(n, k or 0):
             if v < negligible:
                 break
-            left = rest(name, at, v, c, mp.mpf(tail)) if ends is None else None
-            if left is not None and (not tail or of in ("eu", "ec", "ed")):
-                depth += left
+            beyond = rest(name, walk, v, c, mp.mpf(tail)) if ends is None else None
+            if beyond is not None and (not tail or of in ("eu", "ec", "ed")):
+                depth += beyond
                 if k is None:
-                    more = {"eu": left * tail, "ec": left, "ed": left, "etu": v * at.gained, "etc": v * at.spent + left}
+                    more = {
+                        "eu": beyond * tail,
+                        "ec": beyond,
+                        "ed": beyond,
+                        "etu": v * walk.gained,
+                        "etc": v * walk.spent + beyond,
+                    }
                     for key, part in more.items():
                         sums[key] += part
                 break
-        if at.i > FAR:
+        if walk.i > FAR:
             return None
     return sums[of] / depth if of in ("eu", "ec") else sums[of]
 
@@ -625,8 +633,8 @@ def cwl_of(
 
 def counts(t: Topic, k: int | None = None, rel: Real = 1) -> tuple[int, int, int]:
     """Return the number of relevant documents retrieved, of documents retrieved, and of relevant documents."""
-    hits, known = binary(t, rel)
-    return sum(hits[:k]), len(hits[:k]), known
+    hits, relevant = binary(t, rel)
+    return sum(hits[:k]), len(hits[:k]), relevant
 
 
 def set_p(t: Topic, k: int | None = None, rel: Real = 1) -> Real:
@@ -635,13 +643,13 @@ def set_p(t: Topic, k: int | None = None, rel: Real = 1) -> Real:
 
 
 def set_relative_p(t: Topic, k: int | None = None, rel: Real = 1) -> Real:
-    hits, n, known = counts(t, k, rel)
-    return ratio(hits, min(n, known))
+    hits, n, relevant = counts(t, k, rel)
+    return ratio(hits, min(n, relevant))
 
 
 def set_recall(t: Topic, k: int | None = None, rel: Real = 1) -> Real:
-    hits, _, known = counts(t, k, rel)
-    return ratio(hits, known)
+    hits, _, relevant = counts(t, k, rel)
+    return ratio(hits, relevant)
 
 
 def set_map(t: Topic, k: int | None = None, rel: Real = 1) -> Real:
@@ -649,20 +657,20 @@ def set_map(t: Topic, k: int | None = None, rel: Real = 1) -> Real:
 
 
 def set_f(t: Topic, k: int | None = None, x: Real = 1, rel: Real = 1) -> Real:
-    precision, found = set_p(t, k, rel), min(set_recall(t, k, rel), mp.mpf(1))
-    return ratio((mp.mpf(x) + 1) * precision * found, found + mp.mpf(x) * precision)
+    precision, recall_value = set_p(t, k, rel), min(set_recall(t, k, rel), mp.mpf(1))
+    return ratio((mp.mpf(x) + 1) * precision * recall_value, recall_value + mp.mpf(x) * precision)
 
 
 def f1(t: Topic, k: int, rel: Real = 1) -> Real:
-    hits, _, known = counts(t, k, rel)
-    return ratio(2 * hits, k + known)
+    hits, _, relevant = counts(t, k, rel)
+    return ratio(2 * hits, k + relevant)
 
 
 def utility(
     t: Topic, k: int | None = None, a: Real = 1, b: Real = -1, c: Real = 0, d: Real = 0, docs: Real = 0, rel: Real = 1
 ) -> Real:
-    hits, n, known = counts(t, k, rel)
-    return mp.mpf(a * hits + b * (n - hits) + c * (known - hits) + d * (docs - (n + known - hits)))
+    hits, n, relevant = counts(t, k, rel)
+    return mp.mpf(a * hits + b * (n - hits) + c * (relevant - hits) + d * (docs - (n + relevant - hits)))
 
 
 def silence(t: Topic, least: float | None = None, rel: Real = 1) -> Real | None:
@@ -698,36 +706,36 @@ def num_q(t: Topic) -> Real:
 
 
 def bing(t: Topic, rel: Real = 1) -> Real:
-    found, known = binary(t, rel)
-    return ratio(mp.fsum(1 / mp.log(2 + i - sum(found[:i]), 2) for i, hit in ranked(found) if hit), known)
+    hits, relevant = binary(t, rel)
+    return ratio(mp.fsum(1 / mp.log(2 + i - sum(hits[:i]), 2) for i, hit in ranked(hits) if hit), relevant)
 
 
 def g(t: Topic, gain: Any = "linear", rel: Real | None = None) -> Real:
-    found, ideal = raw_gains(t, gain, rel)
+    r, ideal = raw_gains(t, gain, rel)
     total = mp.mpf(0)
-    for i, own in ranked(found):
-        lag = mp.fsum(ideal[:i]) + max(0, i - len(ideal)) - mp.fsum(found[:i])
-        total += own / mp.log(2 + lag, 2) if own else 0
+    for i, gain_at in ranked(r):
+        lag = mp.fsum(ideal[:i]) + max(0, i - len(ideal)) - mp.fsum(r[:i])
+        total += gain_at / mp.log(2 + lag, 2) if gain_at else 0
     return ratio(total, mp.fsum(ideal))
 
 
 def ndcg_rel(t: Topic, **given: Any) -> Real:
-    found, ideal = raw_gains(t, given.get("gain", "linear"), given.get("rel"))
-    at = [ndcg(t, i, **given) for i, gain in ranked(found) if gain > 0]
-    return ratio(mp.fsum(at) + (len(ideal) - len(at)) * ndcg(t, **given), len(ideal))
+    r, ideal = raw_gains(t, given.get("gain", "linear"), given.get("rel"))
+    values = [ndcg(t, i, **given) for i, gain in ranked(r) if gain > 0]
+    return ratio(mp.fsum(values) + (len(ideal) - len(values)) * ndcg(t, **given), len(ideal))
 
 
 def rndcg(t: Topic, **given: Any) -> Real:
-    found, ideal = raw_gains(t, given.get("gain", "linear"), given.get("rel"))
+    r, ideal = raw_gains(t, given.get("gain", "linear"), given.get("rel"))
     ends = [sum(1 for gain in ideal if gain >= level) for level in sorted(set(ideal))]
     values = [ndcg(t, end, **given) for end in ends]
-    values += [ndcg(t, **given)] if len(found) >= len(ideal) + 2 else []
+    values += [ndcg(t, **given)] if len(r) >= len(ideal) + 2 else []
     return ratio(mp.fsum(values), len(values))
 
 
 def rbp_topic(t: Topic, k: int | None = None, p: Real = "0.9", gain: Any = "linear", rel: Any = None) -> Real:
-    found, ideal = raw_gains(t, gain, rel)
-    total = mp.fsum((1 - mp.mpf(p)) * own * mp.mpf(p) ** (i - 1) for i, own in ranked(found, k))
+    r, ideal = raw_gains(t, gain, rel)
+    total = mp.fsum((1 - mp.mpf(p)) * gain_at * mp.mpf(p) ** (i - 1) for i, gain_at in ranked(r, k))
     return ratio(total, max(ideal, default=0))
 
 
@@ -746,10 +754,12 @@ def at_least(rel: Real) -> Callable[[Real], Real]:
     return lambda grade: mp.mpf(grade >= rel)
 
 
-def by_intent(t: Topic, worth: Callable[[Real], Real] = abs) -> list[Topic]:
+def by_intent(t: Topic, gain_of: Callable[[Real], Real] = abs) -> list[Topic]:
     """Return the topic as judged for each intent with a document of some worth, or with one that may be."""
     each = [replace(t, grades=grades, intents={}) for grades in t.intents.values()]
-    return [topic for topic in each if t.filled or any(grade >= 0 and worth(grade) for grade in topic.grades.values())]
+    return [
+        topic for topic in each if t.filled or any(grade >= 0 and gain_of(grade) for grade in topic.grades.values())
+    ]
 
 
 def intent_mean(measure: Callable[..., Real]) -> Callable[..., Real]:
@@ -762,22 +772,35 @@ def intent_mean(measure: Callable[..., Real]) -> Callable[..., Real]:
     return mean
 
 
-def greedy(t: Topic, worth: Callable[[Real], Real], rate: Real) -> tuple[str, ...]:
+def greedy(t: Topic, gain_of: Callable[[Real], Real], rate: Real) -> tuple[str, ...]:
     """Return the relevant documents, the one that adds most always next, ties by docno descending: Clarke et al. 2008.
 
     worth  the gain of a grade
     rate   the share of an intent's worth that a document of gain 1 takes
     """
-    intents = by_intent(t, worth)
-    gain = [{docno: worth(grade) for docno, grade in one.grades.items() if grade >= 0} for one in intents]
-    left = sorted({docno for own in gain for docno, worth in own.items() if worth}, reverse=True)
+    intents = by_intent(t, gain_of)
+    gain = [
+        {docno: gain_of(grade) for docno, grade in topic_of_intent.grades.items() if grade >= 0}
+        for topic_of_intent in intents
+    ]
+    candidates = sorted(
+        {docno for gains_of_intent in gain for docno, gain_of in gains_of_intent.items() if gain_of}, reverse=True
+    )
     open_share, order = [mp.mpf(1)] * len(intents), list[str]()
     near = mp.mpf(10) ** (-12 if mp.prec == 53 else -30)
-    while left:
-        adds = [mp.fsum(part * own.get(docno, 0) for part, own in zip(open_share, gain, strict=True)) for docno in left]
+    while candidates:
+        adds = [
+            mp.fsum(
+                part * gains_of_intent.get(docno, 0) for part, gains_of_intent in zip(open_share, gain, strict=True)
+            )
+            for docno in candidates
+        ]
         best = next(n for n, added in enumerate(adds) if added > max(adds) - near)
-        order.append(left.pop(best))
-        open_share = [part * (1 - rate * own.get(order[-1], 0)) for part, own in zip(open_share, gain, strict=True)]
+        order.append(candidates.pop(best))
+        open_share = [
+            part * (1 - rate * gains_of_intent.get(order[-1], 0))
+            for part, gains_of_intent in zip(open_share, gain, strict=True)
+        ]
     return tuple(order)
 
 
@@ -785,8 +808,8 @@ def novelty_sum(t: Topic, k: int | None, alpha: Real, weight: Callable[[int], Re
     """Return Σ_i w_i Σ_t rel_i^t (1 − α)^(relevant to t before i)."""
     total = mp.mpf(0)
     for topic in by_intent(t, at_least(rel)):
-        found = binary(topic, rel)[0]
-        total += mp.fsum(weight(i) * (1 - alpha) ** sum(found[: i - 1]) for i, hit in ranked(found, k) if hit)
+        hits = binary(topic, rel)[0]
+        total += mp.fsum(weight(i) * (1 - alpha) ** sum(hits[: i - 1]) for i, hit in ranked(hits, k) if hit)
     return total
 
 
@@ -850,8 +873,8 @@ def erria(
 
     most  the gain of the best document, with norm=best
     """
-    stop, worth = mp.mpf(stop), stopping(t, gain, rel)
-    scores = [cascade_sum([stop * r for r in gains(topic, worth)[0]], k) for topic in by_intent(t, worth)]
+    stop, stops = mp.mpf(stop), stopping(t, gain, rel)
+    scores = [cascade_sum([stop * r for r in gains(topic, stops)[0]], k) for topic in by_intent(t, stops)]
     mean = ratio(mp.fsum(scores), len(scores))
     return mean if norm == "none" else mean / cascade_sum([stop * most] * (k or endless(stop)), k)
 
@@ -897,8 +920,8 @@ def xinfap(t: Topic) -> Real:
     for i, docno in ranked(t.ranking):
         expected = mp.mpf(1)
         for name in t.intents:
-            above = [other for other in t.ranking[: i - 1] if s.stratum.get(other) == name]
-            good, seen = sum(s.relevant(other) > 0 for other in above), sum(map(s.is_sampled, above))
+            above = [above_it for above_it in t.ranking[: i - 1] if s.stratum.get(above_it) == name]
+            good, seen = sum(s.relevant(above_it) > 0 for above_it in above), sum(map(s.is_sampled, above))
             expected += len(above) * (good + tiny) / (seen + 3 * tiny)
         total += s.relevant(docno) / i * expected
     return ratio(total, mp.fsum(map(s.relevant, t.grades)))
@@ -914,9 +937,9 @@ def infndcg(t: Topic, k: int | None = None) -> Real:
     """Yilmaz, Kanoulas & Aslam 2008, with the rounding of sample_eval.pl."""
     s, total = Sampled.of(t), mp.mpf(0)
     for name in t.intents:
-        found = [(i, docno) for i, docno in ranked(t.ranking, k) if s.stratum.get(docno) == name]
-        gained = mp.fsum(max(t.grades[docno], mp.mpf(0)) * log_discount(i) for i, docno in found)
-        total += ratio(len(found) * gained, sum(s.is_sampled(docno) for _, docno in found))
+        sampled = [(i, docno) for i, docno in ranked(t.ranking, k) if s.stratum.get(docno) == name]
+        gained = mp.fsum(max(t.grades[docno], mp.mpf(0)) * log_discount(i) for i, docno in sampled)
+        total += ratio(len(sampled) * gained, sum(s.is_sampled(docno) for _, docno in sampled))
     ideal: list[Real] = []
     for level in sorted({grade for grade in t.grades.values() if grade > 0}, reverse=True):
         estimated = mp.fsum(s.weight[s.stratum[docno]] for docno, grade in t.grades.items() if grade == level)

@@ -58,9 +58,9 @@ def twice(case: Case) -> Case:
     return replace(case, input=replace(case.input, qrels=tuple(rows)))
 
 
-def nearly_up(recall: Real, known: int) -> int:
+def nearly_up(recall: Real, relevant: int) -> int:
     """Return the number of relevant documents of a level of recall as version 9 of trec_eval, in doubles."""
-    return int(float(recall) * known + 0.9)
+    return int(float(recall) * relevant + 0.9)
 
 
 def rounded(case: Case, scores: Scores) -> Scores:
@@ -73,8 +73,8 @@ def with_hits(case: Case, scores: Scores) -> Scores:
 
 
 def zero_where_missing(case: Case, scores: Scores) -> Scores:
-    found = {topic for topic, _, _ in case.input.run}
-    return {topic: score if topic in found else mp.mpf(0) for topic, score in scores.items()}
+    topics_of_run = {topic for topic, _, _ in case.input.run}
+    return {topic: score if topic in topics_of_run else mp.mpf(0) for topic, score in scores.items()}
 
 
 FAILS = {("ir_measures", "accuracy", "short"): "divides by zero where all documents retrieved are relevant"}
@@ -82,8 +82,8 @@ FAILS = {("ir_measures", "accuracy", "short"): "divides by zero where all docume
 
 
 def undefined_without_relevant(case: Case, scores: Scores) -> Scores:
-    found = topics(case.input, {"subtopics": True})
-    return {topic: score if exact.by_intent(found[topic][0]) else mp.nan for topic, score in scores.items()}
+    topics_of_case = topics(case.input, {"subtopics": True})
+    return {topic: score if exact.by_intent(topics_of_case[topic][0]) else mp.nan for topic, score in scores.items()}
 
 
 EVERY = re.compile(".")
@@ -159,22 +159,22 @@ DIFFERENCES = (
 )
 
 
-def differs(left: Scores, right: Scores) -> bool:
+def differs(first: Scores, second: Scores) -> bool:
     """Return whether scores differ by more than what a tool computes in doubles may."""
-    return left.keys() != right.keys() or any(
-        not (abs(left[topic] - right[topic]) <= 1e-12 or (mp.isnan(left[topic]) and mp.isnan(right[topic])))
-        for topic in left
+    return first.keys() != second.keys() or any(
+        not (abs(first[topic] - second[topic]) <= 1e-12 or (mp.isnan(first[topic]) and mp.isnan(second[topic])))
+        for topic in first
     )
 
 
 def expected(case: Case, tool: str) -> Scores:
     """Return the scores by the conventions of a tool."""
-    own = [difference for difference in DIFFERENCES if difference.tool == tool and difference.concerns(case)]
+    differences = [difference for difference in DIFFERENCES if difference.tool == tool and difference.concerns(case)]
     changed = case
-    for difference in own:
+    for difference in differences:
         changed = difference.change(changed)
     scores = by_topic(changed)
-    for difference in own:
+    for difference in differences:
         scores = difference.scores(changed, scores)
     return scores
 
@@ -191,7 +191,7 @@ def different_cases(difference: Difference) -> Iterator[Case]:
 def reasons() -> Iterator[tuple[str, str, int, str]]:
     """Yield the tool, the reason, the number of cases and one of them, for each difference."""
     for difference in DIFFERENCES:
-        found = list(different_cases(difference))
-        yield difference.tool, difference.reason, len(found), f"`{found[0].entry.measure}`, {found[0].name}"
+        different = list(different_cases(difference))
+        yield difference.tool, difference.reason, len(different), f"`{different[0].entry.measure}`, {different[0].name}"
     for (tool, measure, name), reason in FAILS.items():
         yield tool, reason, 1, f"`{measure}`, {name}"

@@ -18,9 +18,9 @@ def gains(values: list[float], tail: float = 0.0, k: int | None = None) -> Gains
 
 
 def score(measure: str | Measure, values: list[float], tail: float = 0.0) -> float:
-    (one,) = parse_measures(measure)
-    last = one.cutoff if one.definition.cutoff == "required" else None
-    return float(one.score(gains(values[:last], tail, one.cutoff))[0])
+    (parsed,) = parse_measures(measure)
+    last = parsed.cutoff if parsed.definition.cutoff == "required" else None
+    return float(parsed.score(gains(values[:last], tail, parsed.cutoff))[0])
 
 
 def their_class(name: str) -> Callable[..., Any]:
@@ -37,21 +37,21 @@ History = Sequence[float]
 
 
 def bejeweled(i: int, r: History, c: History, *, T: float, K: float, hb: float, hc: float, mid: float) -> float:
-    surplus = sum(one - mid for one in r[:-1])
+    surplus = sum(gain - mid for gain in r[:-1])
     return float(sum(r) < T + hb * surplus and sum(c) < K + hc * surplus)
 
 
 def by_loop(chance: Callable[[int, History, History], float], r: History, c: History) -> dict[str, float]:
     """Return the five quantities of a walk that ends at the last of these ranks."""
-    here, depth, worth, cost, gained, spent = 1.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    here, depth, utility, cost, gained, spent = 1.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(1, len(r) + 1):
         go_on = chance(i, r[:i], c[:i])
         depth += here
-        worth += here * r[i - 1]
+        utility += here * r[i - 1]
         cost += here * c[i - 1]
         gained += here * (1 - go_on) * sum(r[:i])
         spent += here * (1 - go_on) * sum(c[:i])
         here *= go_on
         if not here:
             break
-    return {"eu": worth / depth, "etu": gained, "ec": cost / depth, "etc": spent, "ed": depth}
+    return {"eu": utility / depth, "etu": gained, "ec": cost / depth, "etc": spent, "ed": depth}

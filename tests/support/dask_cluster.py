@@ -18,9 +18,9 @@ from support.processes import free_port
 def started(folder: Path, workers: int = 2, *words: str, pages: bool = False, **variables: str) -> Iterator[Started]:
     """`dask scheduler`, with the pages of its dashboard or without, and so many `dask worker`, in a folder."""
     cluster = Started(f"tcp://127.0.0.1:{free_port()}", [])
-    shown = ("--dashboard-address", "127.0.0.1:0") if pages else ("--no-dashboard",)
+    options = ("--dashboard-address", "127.0.0.1:0") if pages else ("--no-dashboard",)
     try:
-        cluster.start(folder, "scheduler", "--host", cluster.address, *shown, "--no-show", **variables)
+        cluster.start(folder, "scheduler", "--host", cluster.address, *options, "--no-show", **variables)
         for _ in range(workers):
             cluster.add_worker(folder, *words, **variables)
         yield cluster

@@ -88,9 +88,11 @@ def filled(words: Iterable[str], ids: Mapping[str, bytes]) -> list[str]:
 def forms_of(name: str, command: click.Command) -> tuple[str, ...]:
     """Return the formats that a command writes; those of files by their extension."""
     if name.startswith("plot "):
-        return tuple(f".{one}" for one in EXTENSIONS)
+        return tuple(f".{extension}" for extension in EXTENSIONS)
     chosen = [
-        one.type.choices for one in command.params if one.name == "output_format" and isinstance(one.type, click.Choice)
+        extension.type.choices
+        for extension in command.params
+        if extension.name == "output_format" and isinstance(extension.type, click.Choice)
     ]
     return tuple(map(str, chosen[0])) if chosen else (".html",) if name == "report" else ("",)
 
@@ -108,8 +110,8 @@ def collection(odd: dict[str, bytes]) -> None:
         ranks = [(t, documents[(shift * i + j) % 5], 5 - j) for i, t in enumerate(topics) for j in range(5)]
         Path(name).write_bytes(b"".join(b"%b Q0 %b 0 %d %b\n" % (*one, odd["tag"]) for one in ranks))
     Path("groups").write_bytes(b"%b.run %b\nb.run x\nc%b.run x\n" % (odd["run"], odd["run"], odd["run"]))
-    shown = [b" ".join([*documents[n:], *documents[:n]]) for n in range(5)]
-    log = [(t, 1 + n % 3, shown[n], odd["topic"]) for n in range(5) for t in topics for _ in range(5)]
+    lists = [b" ".join([*documents[n:], *documents[:n]]) for n in range(5)]
+    log = [(t, 1 + n % 3, lists[n], odd["topic"]) for n in range(5) for t in topics for _ in range(5)]
     Path("log").write_bytes(b"topic\tclicks\tshown\tuser\n" + b"".join(b"%b\t%d\t%b\t%b\n" % one for one in log))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", gradedeval.EvaluationWarning)

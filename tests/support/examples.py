@@ -29,6 +29,6 @@ def sampled(values: Iterable[Any], step: int, first: int = 0) -> list[Any]:
     """Parameters of a test: every `step`th of the values from `first` on, and the others in the exhaustive run."""
     parameters = [value if isinstance(value, tuple) else (value,) for value in values]
     return [
-        pytest.param(*own, marks=() if place % step == first else pytest.mark.exhaustive)
-        for place, own in enumerate(parameters)
+        pytest.param(*strategies, marks=() if place % step == first else pytest.mark.exhaustive)
+        for place, strategies in enumerate(parameters)
     ]

@@ -89,7 +89,7 @@ def install(monkeypatch: pytest.MonkeyPatch, home: Path, files: dict[str, bytes]
     """Return the package with a cache in a folder; what is far away, and short name -> dataset, of further datasets."""
     from gradedeval import Qrels
 
-    far, names = Far(files), {one.dataset for one in Qrels.collections().values()} | set(known.values())
+    far, names = Far(files), {entry.dataset for entry in Qrels.collections().values()} | set(known.values())
 
     def load(name: str) -> Dataset:
         if name not in names:
@@ -100,8 +100,8 @@ def install(monkeypatch: pytest.MonkeyPatch, home: Path, files: dict[str, bytes]
     package = ModuleType("ir_datasets")
     package.load, package.util = load, util  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "ir_datasets", package)
-    for one in Qrels.collections().values():
-        one.__dict__.pop("is_local", None)  # it is remembered
+    for entry in Qrels.collections().values():
+        entry.__dict__.pop("is_local", None)  # it is remembered
     return far
 
 

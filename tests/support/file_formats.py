@@ -81,10 +81,10 @@ def qrels_frame(*names: str) -> pd.DataFrame:
 
 
 def nested(rows: list[tuple[object, ...]]) -> dict[str, dict[str, object]]:
-    found: dict[str, dict[str, object]] = {}
+    topics: dict[str, dict[str, object]] = {}
     for topic, docno, *_, value in rows:
-        found.setdefault(str(topic), {})[str(docno)] = value
-    return found
+        topics.setdefault(str(topic), {})[str(docno)] = value
+    return topics
 
 
 def pyterrier() -> pd.DataFrame:
@@ -115,7 +115,7 @@ def parquet_with_docnos_twice(path: Path) -> None:
 
     columns = list(zip(*PAIRS, strict=True))
     names = ["topic", "docno", "docno", "score"]
-    pyarrow.parquet.write_table(pa.Table.from_arrays([pa.array(columns[at]) for at in (0, 1, 1, 2)], names), path)
+    pyarrow.parquet.write_table(pa.Table.from_arrays([pa.array(columns[index]) for index in (0, 1, 1, 2)], names), path)
 
 
 def pyarrow_csv(path: Path) -> None:
@@ -255,11 +255,13 @@ def with_a_word(sample: Sample, path: Path) -> None:
         return
     sample.write(path)
     content = path.read_text()
-    at = content.index("d2")
+    position = content.index("d2")
     old = {"msmarco": "2", "ntcir": "L0"}.get(sample.format, str(value))
-    at = content.rindex("\n", 0, at) + 1 if sample.format == "letor" else content.index(old, at + len("d2"))
+    position = (
+        content.rindex("\n", 0, position) + 1 if sample.format == "letor" else content.index(old, position + len("d2"))
+    )
     word = '"high"' if sample.format in ("json", "jsonl") else "high"
-    path.write_text(content[:at] + word + content[at + len(old) :])
+    path.write_text(content[:position] + word + content[position + len(old) :])
 
 
 BROKEN = {"cut short": cut_short, "with a word for a number": with_a_word}

@@ -65,8 +65,8 @@ def cases() -> Iterator[tuple[str, tuple[str, ...]]]:
 def frozen(case: tuple[str, tuple[str, ...]]) -> tuple[str, str]:
     """Return the name of a case, and a hash of all that it came to."""
     name, words = case
-    with tempfile.TemporaryDirectory(prefix="freeze") as made:
-        here, stdin = Path(made) / "here", b""
+    with tempfile.TemporaryDirectory(prefix="freeze") as folder:
+        here, stdin = Path(folder) / "here", b""
         here.mkdir()
         if name.startswith("random"):
             drawn = _DRAWN[int(words[0])]
@@ -74,17 +74,17 @@ def frozen(case: tuple[str, tuple[str, ...]]) -> tuple[str, str]:
             words = tuple(drawn.line)
         else:
             shutil.copytree(_collection(), here, dirs_exist_ok=True)
-        before = {path.name for path in here.iterdir()}
-        shown: list[str] = []
+        inputs = {path.name for path in here.iterdir()}
+        messages: list[str] = []
         try:
-            with patch.object(tempfile, "tempdir", made):
-                done = command.run(words, here, stdin, shown)
+            with patch.object(tempfile, "tempdir", folder):
+                done = command.run(words, here, stdin, messages)
             parts = [str(done.code).encode(), done.out, done.err]
         except Exception as error:
             parts = [repr(error).encode(), traceback.format_exc().encode()[-300:]]
-        new = sorted(path for path in here.iterdir() if path.name not in before or path.name in words)
+        new = sorted(path for path in here.iterdir() if path.name not in inputs or path.name in words)
         parts += [b"%b: %b" % (path.name.encode(), dated(path.read_bytes())) for path in new if path.is_file()]
-    whole = b"\0".join(VARIES.sub(b"", part) for part in [*parts, *(line.encode() for line in shown)])
+    whole = b"\0".join(VARIES.sub(b"", part) for part in [*parts, *(line.encode() for line in messages)])
     return name, hashlib.sha256(whole).hexdigest()[:16]
 
 
@@ -115,16 +115,16 @@ def main() -> int:
         _DRAWN.extend(commands.draw(random.Random(f"freeze {number}")) for number in range(RANDOM))
     _collection()
     with get_context("fork").Pool(os.cpu_count()) as pool:
-        found = dict(pool.imap_unordered(frozen, chosen, 8))
+        hashes = dict(pool.imap_unordered(frozen, chosen, 8))
     shutil.rmtree(_MADE[0])
     if arguments.write:
-        arguments.write.write_text(json.dumps(found, indent=0, sort_keys=True), encoding="utf-8")
+        arguments.write.write_text(json.dumps(hashes, indent=0, sort_keys=True), encoding="utf-8")
         arguments.write.with_suffix(".cases").write_bytes(pickle.dumps(_DRAWN))
-    before = json.loads(arguments.against.read_text(encoding="utf-8")) if arguments.against else found
-    other = [name for name, _ in chosen if found[name] != before.get(name)]
-    other += [name for name in before if name not in found and re.search(arguments.only, name)]
-    print("\n".join([*(f"changed: {name}" for name in other), f"{len(found)} cases, {len(other)} changed"]))
-    return 1 if other else 0
+    old_hashes = json.loads(arguments.against.read_text(encoding="utf-8")) if arguments.against else hashes
+    changed = [name for name, _ in chosen if hashes[name] != old_hashes.get(name)]
+    changed += [name for name in old_hashes if name not in hashes and re.search(arguments.only, name)]
+    print("\n".join([*(f"changed: {name}" for name in changed), f"{len(hashes)} cases, {len(changed)} changed"]))
+    return 1 if changed else 0
 
 
 if __name__ == "__main__":

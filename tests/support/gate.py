@@ -42,16 +42,16 @@ def steps(folder: Path, **given: str) -> Ended:
     """Return the shell steps of the action, one after the other, as GitHub runs them; the first that fails ends
     them."""
     action, summary = loaded("action.yml"), folder / "summary.md"
-    inputs = {name: given.get(name, one.get("default", "")) for name, one in action["inputs"].items()}
-    shown, code = "", 0
+    inputs = {name: given.get(name, declared.get("default", "")) for name, declared in action["inputs"].items()}
+    output, code = "", 0
     for step in action["runs"]["steps"]:
         if "run" in step and code == 0:
             filled = {key: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: inputs[found[1]], value)
                       for key, value in step["env"].items()}  # fmt: skip
             github = {"GITHUB_ACTION_PATH": ACTION, "GITHUB_STEP_SUMMARY": summary, "GITHUB_ACTIONS": "true"}
             done = run(step["run"], folder, **filled, **{key: str(value) for key, value in github.items()})
-            shown, code = shown + done.stdout, done.returncode
-    return Ended(code, shown, summary.read_text(encoding="utf-8"), folder / inputs["artifact"])
+            output, code = output + done.stdout, done.returncode
+    return Ended(code, output, summary.read_text(encoding="utf-8"), folder / inputs["artifact"])
 
 
 def run(command: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:

@@ -203,9 +203,9 @@ def measures() -> str:
 def collections() -> str:
     """Return a row for each test collection that has a name."""
     lines = ["| name | test collection | in ir_datasets | usual measures | relevant from |", "|---|---|---|---|---|"]
-    for one in gradedeval.Qrels.collections().values():
-        what = f"{one.description} ({one.note})" if one.note else one.description
-        lines.append(f"| `{one.name}` | {what} | `{one.dataset}` | `{one.measures}` | {one.rel} |")
+    for entry in gradedeval.Qrels.collections().values():
+        description = f"{entry.description} ({entry.note})" if entry.note else entry.description
+        lines.append(f"| `{entry.name}` | {description} | `{entry.dataset}` | `{entry.measures}` | {entry.rel} |")
     return "\n".join(lines) + "\n"
 
 
@@ -302,14 +302,14 @@ def python_index() -> str:
 def without_shared_options(text: str) -> str:
     """Return an entry that names only the options that `evaluate` has in the same words."""
     shared = docstring(gradedeval.evaluate).partition("\nOptions:\n")[2].splitlines()
-    own = [row for row in text.partition("\nOptions:\n")[2].splitlines() if row.startswith("| `")]
-    same = [row for row in own if row in shared]
+    rows_of_page = [row for row in text.partition("\nOptions:\n")[2].splitlines() if row.startswith("| `")]
+    same = [row for row in rows_of_page if row in shared]
     if not same or text.startswith("## evaluate\n"):
         return text
     names = ", ".join(row.split("|")[1].strip() for row in same)
     kept = "\n".join(line for line in text.splitlines() if line not in same) + "\n"
     kept = kept.replace("\nOptions:\n", f"\nOptions, as of [evaluate](evaluate.md#evaluate): {names}.\n")
-    return kept.replace("\n\n| | |\n|---|---|\n", "\n") if len(same) == len(own) else kept
+    return kept.replace("\n\n| | |\n|---|---|\n", "\n") if len(same) == len(rows_of_page) else kept
 
 
 def members(name: str, thing: type) -> Iterator[str]:
@@ -402,7 +402,10 @@ def other_tools() -> str:
 def differences() -> str:
     """Names that mean something else in another tool."""
     noted = [f"| {code(name)} | {escaped(with_flags(different.reason))} |" for name, different in DIFFERENT.items()]
-    rows = [*noted, *(f"| {code(name)} | {escaped(what)} |" for name, what in DIFFERENT_WITHOUT_NOTE.items())]
+    rows = [
+        *noted,
+        *(f"| {code(name)} | {escaped(difference)} |" for name, difference in DIFFERENT_WITHOUT_NOTE.items()),
+    ]
     return "\n" + "\n".join(["| name | there |", "|---|---|", *rows]) + "\n\n"
 
 
@@ -413,16 +416,18 @@ def words_of_others() -> str:
         meant: dict[str, list[str]] = {}
         for word, (ours, _) in sorted(words.items()):
             meant.setdefault(ours, []).append(word)
-        said = {ours: ", or ".join(map(answer, ours.split(" | "))) for ours in meant}
-        rows = [f"| {' '.join(map(code, typed))} | {said[ours]} |" for ours, typed in sorted(meant.items())]
+        answers = {ours: ", or ".join(map(answer, ours.split(" | "))) for ours in meant}
+        rows = [f"| {' '.join(map(code, typed))} | {answers[ours]} |" for ours, typed in sorted(meant.items())]
         parts.append("\n".join([f"### {kind.capitalize()}\n", "| typed | here |", "|---|---|", *rows]) + "\n")
     return "\n" + "\n".join(parts) + "\n"
 
 
 def answer(choice: str) -> str:
     """What a synonym says: words that may be typed as code, sentences as they are."""
-    said = choice.rpartition("? ")[2]
-    return code(said) if " " not in said or said[0] == "-" or said.split()[0] in COMMANDS else escaped(said)
+    command = choice.rpartition("? ")[2]
+    return (
+        code(command) if " " not in command or command[0] == "-" or command.split()[0] in COMMANDS else escaped(command)
+    )
 
 
 def column_names() -> str:
@@ -443,8 +448,8 @@ def file_formats() -> str:
             sample.write(folder / "FILE")
             printed = run_gradedeval([*sample.files, "-m", "ap", *sample.words], folder, hushed=True)
             signature = " ".join(printed.split())
-            said = [part for part in signature.split(" | ") if part.startswith(f"{sample.holds} format")]
-            cells = [code(" ".join(sample.words)) if sample.words else "", said[0] if said else ""]
+            parts = [part for part in signature.split(" | ") if part.startswith(f"{sample.holds} format")]
+            cells = [code(" ".join(sample.words)) if sample.words else "", parts[0] if parts else ""]
             cells.append("; ".join(times[sample.format, sample.holds]))
             for damage in BROKEN.values():
                 damage(sample, folder / "FILE")
@@ -474,12 +479,12 @@ KINDS_OF_LISTS = (("results", "run"), ("relevant documents", "qrels"))
 
 def million_lines() -> dict[tuple[str, str], list[str]]:
     """(format, run or qrels) -> seconds for a million lines, and how many times as long as in TREC form."""
-    found: dict[tuple[str, str], list[str]] = {}
+    rows: dict[tuple[str, str], list[str]] = {}
     for row in time_rows():
         ratio = "" if row["format"] == "trec" else f" ({row['ratio']} ×)"
         time = f"{row['what']}: {row['seconds']} s{ratio}".removeprefix(": ")
-        found.setdefault((row["format"], row["holds"]), []).append(time)
-    return found
+        rows.setdefault((row["format"], row["holds"]), []).append(time)
+    return rows
 
 
 def time_rows() -> list[dict[str, str]]:
@@ -505,8 +510,8 @@ def refused_files() -> str:
     with samples() as folder:
         for wrong in WRONG:
             wrong.write(folder / "FILE")
-            said = run_gradedeval([*wrong.files, "-m", "ap", *wrong.words], folder).strip()
-            rows.append(f"| {wrong.what} | {wrong.holds} | {code(said)} |")
+            message = run_gradedeval([*wrong.files, "-m", "ap", *wrong.words], folder).strip()
+            rows.append(f"| {wrong.what} | {wrong.holds} | {code(message)} |")
     return "\n" + "\n".join(rows) + "\n\n"
 
 
@@ -525,8 +530,8 @@ def first_line(content: bytes) -> str:
     if content.startswith((b"PAR1", b"ARROW1", b"\xff\xff")):
         return ""
     first, *others = (line.strip(" ").replace("\t", "⇥") for line in content.decode("utf-8-sig").splitlines())
-    shown = " ".join([first, *others]) if first in ("{", "[") else first
-    return code(shown if len(shown) < 50 else f"{shown[:48]}…")
+    text = " ".join([first, *others]) if first in ("{", "[") else first
+    return code(text if len(text) < 50 else f"{text[:48]}…")
 
 
 def files_of_commands() -> str:
@@ -540,8 +545,8 @@ def files_of_commands() -> str:
                 columns[does].append(code(str(param.metavar) if argument else min(param.opts, key=len)))
         if any("--gain" in param.opts for param in command.params):
             columns[READS].append("`--gain @FILE`")
-        arguments = [one for one in columns[READS] if not one.startswith("`-")]
-        columns[READS] = [*arguments, *sorted(one for one in columns[READS] if one.startswith("`-"))]
+        arguments = [name for name in columns[READS] if not name.startswith("`-")]
+        columns[READS] = [*arguments, *sorted(name for name in columns[READS] if name.startswith("`-"))]
         rows.append(f"| `{name}` | " + " | ".join(", ".join(files) for files in columns.values()) + " |")
     return "\n" + "\n".join(rows) + "\n\n"
 
@@ -565,8 +570,8 @@ def features() -> str:
     """Which commands take what is known of topics and runs."""
     rows = [f"| command | {' | '.join(code(f'--{name}') for name in FEATURES)} |", "|---|---|---|---|"]
     for name, command in LEAVES.items():
-        known = {spelling for option in options(command) for spelling in option.opts}
-        marks = [ASIDE.get((name, one), "yes") if f"--{one}" in known else "–" for one in FEATURES]
+        spellings = {spelling for option in options(command) for spelling in option.opts}
+        marks = [ASIDE.get((name, feature), "yes") if f"--{feature}" in spellings else "–" for feature in FEATURES]
         if {*marks} != {"–"}:
             rows.append(f"| `{name}` | {' | '.join(marks)} |")
     return "\n" + "\n".join(rows) + "\n"

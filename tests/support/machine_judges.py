@@ -25,13 +25,13 @@ KINDS = ("mean", "difference")
 def judged_by_machine(people: Grades, raised: float, lowered: float, seed: int = 0) -> Grades:
     """Return the same documents with the grades of a machine; none beyond the ends of the scale."""
     dice, top = np.random.default_rng(seed), max(max(grades.values()) for grades in people.values())
-    found: Grades = {}
+    judged: Grades = {}
     for topic, grades in people.items():
         luck = dice.random(len(grades))
         errors = (luck < raised).astype(int) - (luck >= 1 - lowered)
-        given = (np.array(list(grades.values())) + errors).clip(0, top)
-        found[topic] = dict(zip(grades, given.tolist(), strict=True))
-    return found
+        machine_grades = (np.array(list(grades.values())) + errors).clip(0, top)
+        judged[topic] = dict(zip(grades, machine_grades.tolist(), strict=True))
+    return judged
 
 
 def judged_at_random(people: Grades, seed: int = 0) -> Grades:
@@ -45,11 +45,11 @@ def judged_at_random(people: Grades, seed: int = 0) -> Grades:
 
 def real_judgments() -> Grades:
     """Return the qrels of TREC-COVID, round 1."""
-    found: Grades = {}
+    judgments: Grades = {}
     for line in (DATA / "covid-round1" / "qrels.txt").read_text(encoding="utf-8").splitlines():
         topic, _, docno, grade = line.split()
-        found.setdefault(topic, {})[docno] = int(grade)
-    return found
+        judgments.setdefault(topic, {})[docno] = int(grade)
+    return judgments
 
 
 @cache
@@ -129,16 +129,16 @@ class Worth(NamedTuple):
     bias: float
 
 
-def worth(found: Estimates, truth: Floats, people: Estimates) -> Worth:
+def worth(estimates: Estimates, truth: Floats, people: Estimates) -> Worth:
     slack = 1e-12
-    covers = (found.low <= truth + slack) & (truth - slack <= found.high)
-    wide, own = people.high - people.low, found.high - found.low
+    covers = (estimates.low <= truth + slack) & (truth - slack <= estimates.high)
+    wide, half_width = people.high - people.low, estimates.high - estimates.low
     some = wide > 0
     return Worth(
         float(covers.mean()),
-        float(own.sum() / wide.sum()),
-        float((own[some] / wide[some]).mean()),
-        float((found.mean - truth).mean()),
+        float(half_width.sum() / wide.sum()),
+        float((half_width[some] / wide[some]).mean()),
+        float((estimates.mean - truth).mean()),
     )
 
 
@@ -169,8 +169,8 @@ def unrelated(some: Draws) -> Draws:
 
 def worths(some: Draws) -> dict[str, Worth]:
     """As `intervals`."""
-    found = intervals(some)
-    return {name: worth(one, some.truth, found["people"]) for name, one in found.items()}
+    estimates = intervals(some)
+    return {name: worth(estimate, some.truth, estimates["people"]) for name, estimate in estimates.items()}
 
 
 def cells(

@@ -36,23 +36,29 @@ def described(name: str) -> str:
     """Return a measure as a value of a class of its own, whose call has its parameters."""
     definition = MEASURES[name].definition
     parameters = inspect.signature(definition.function).parameters.values()
-    given = [
-        f"{own.name}: {kind(own)} = {own.default!r}" if own.default is not own.empty else f"{own.name}: {kind(own)}"
-        for own in parameters
-        if own.kind is own.KEYWORD_ONLY
+    arguments = [
+        f"{parameter.name}: {kind(parameter)} = {parameter.default!r}"
+        if parameter.default is not parameter.empty
+        else f"{parameter.name}: {kind(parameter)}"
+        for parameter in parameters
+        if parameter.kind is parameter.KEYWORD_ONLY
     ]
-    given += [f"{key}: {GAINS[key]} = ..." for key in definition.gain_parameters]
-    others = [f"**{own.name}: {own.annotation}" for own in parameters if own.kind is own.VAR_KEYWORD]
-    inside = ", ".join(["self", "/", *(["*", *given] if given else []), *others])
-    shown = "_" + "".join(part.capitalize() for part in name.split("_"))
-    what = textwrap.fill(definition.paragraphs[0], 112, subsequent_indent="    ")
+    arguments += [f"{key}: {GAINS[key]} = ..." for key in definition.gain_parameters]
+    others = [
+        f"**{parameter.name}: {parameter.annotation}"
+        for parameter in parameters
+        if parameter.kind is parameter.VAR_KEYWORD
+    ]
+    inside = ", ".join(["self", "/", *(["*", *arguments] if arguments else []), *others])
+    class_name = "_" + "".join(part.capitalize() for part in name.split("_"))
+    summary = textwrap.fill(definition.paragraphs[0], 112, subsequent_indent="    ")
     return f'''
-class {shown}(Measure):
-    """{what}"""
+class {class_name}(Measure):
+    """{summary}"""
 
     def __call__({inside}) -> Measure: ...
 
-{names(name)}: {shown}'''
+{names(name)}: {class_name}'''
 
 
 def names(name: str) -> str:
@@ -60,10 +66,10 @@ def names(name: str) -> str:
     return f"{name}_" if name in dir(builtins) else name
 
 
-def kind(own: inspect.Parameter) -> str:
+def kind(parameter: inspect.Parameter) -> str:
     """Return the type of a parameter: as its function says, or that of its default."""
-    if own.annotation is not own.empty:
-        return str(own.annotation)
-    if own.default is None or isinstance(own.default, int | float):
-        return "float | None" if own.default is None else "float"
-    return "Value" if isinstance(own.default, tuple) else type(own.default).__name__
+    if parameter.annotation is not parameter.empty:
+        return str(parameter.annotation)
+    if parameter.default is None or isinstance(parameter.default, int | float):
+        return "float | None" if parameter.default is None else "float"
+    return "Value" if isinstance(parameter.default, tuple) else type(parameter.default).__name__

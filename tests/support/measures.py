@@ -52,18 +52,18 @@ MORE = (
 
 
 def variants(table: Mapping[str, Measure] = MEASURES) -> list[Measure]:
-    found: dict[Measure, None] = {}
+    measures: dict[Measure, None] = {}
     for measure in table.values():
         policy = measure.definition.cutoff
         cutoffs = [None] if policy == "none" else [k for k in CUTOFFS if k or policy != "required"]
-        found |= dict.fromkeys(measure if k is None else measure @ k for k in cutoffs)
+        measures |= dict.fromkeys(measure if k is None else measure @ k for k in cutoffs)
         for key in measure.definition.accepted.names:
             for value in VALUES.get(key, []):
                 with contextlib.suppress(InputError):  # a key may mean another thing to another measure
-                    other = measure(**{key: value})
-                    own = [k for k in (None, 3) if k in cutoffs] or [None]
-                    found |= dict.fromkeys(other if k is None else other @ k for k in own)
-    return list(dict.fromkeys([*filter(_is_complete, found), *parse_measures(MORE)]))
+                    variant = measure(**{key: value})
+                    allowed = [k for k in (None, 3) if k in cutoffs] or [None]
+                    measures |= dict.fromkeys(variant if k is None else variant @ k for k in allowed)
+    return list(dict.fromkeys([*filter(_is_complete, measures), *parse_measures(MORE)]))
 
 
 def _is_complete(measure: Measure) -> bool:
@@ -82,10 +82,15 @@ def _representatives() -> frozenset[Measure]:
     A measure that joins the table has its representatives by this rule.
     """
     plain = {
-        (one.name, one.cutoff is None): one for one in reversed(VARIANTS) if not one.parameters and one.cutoff != 1
+        (measure.name, measure.cutoff is None): measure
+        for measure in reversed(VARIANTS)
+        if not measure.parameters and measure.cutoff != 1
     }
     other = {
-        (one.name, key): one for one in reversed(VARIANTS) if len(one.parameters) == 1 for key, _ in one.parameters
+        (measure.name, key): measure
+        for measure in reversed(VARIANTS)
+        if len(measure.parameters) == 1
+        for key, _ in measure.parameters
     }
     return frozenset((*plain.values(), *other.values(), *parse_measures(MORE)))
 
@@ -102,9 +107,9 @@ class Measures(list[Measure]):
 
 def every(measures: Iterable[Measure], slow: Container[Measure] = ()) -> pytest.MarkDecorator:
     """`measures` of a test: representatives that are not slow, and in the exhaustive run all others."""
-    known, usual = list(measures), set(REPRESENTATIVES)
-    chosen = Measures(measure for measure in known if measure in usual and measure not in slow)
-    others = Measures(measure for measure in known if measure not in usual or measure in slow)
+    usable, usual = list(measures), set(REPRESENTATIVES)
+    chosen = Measures(measure for measure in usable if measure in usual and measure not in slow)
+    others = Measures(measure for measure in usable if measure not in usual or measure in slow)
     more = [pytest.param(others, id="others", marks=pytest.mark.exhaustive)] if others else []
     return pytest.mark.parametrize("measures", [pytest.param(chosen, id="representatives"), *more])
 
@@ -112,7 +117,7 @@ def every(measures: Iterable[Measure], slow: Container[Measure] = ()) -> pytest.
 def failing(measures: Sequence[Measure], example: Callable[[int], object]) -> dict[str, object]:
     """Return the measures for which `example` of their column finds a counterexample, each with it."""
     examples = ((measure, example(column)) for column, measure in enumerate(measures))
-    return {str(measure): found for measure, found in examples if found is not None}
+    return {str(measure): example_of for measure, example_of in examples if example_of is not None}
 
 
 def in_the_shell(written: str) -> str:

@@ -59,10 +59,10 @@ MUTATIONS = [
 def place(old: str) -> str:
     """Return the one file of the package in which it stands."""
     texts = {path: path.read_text(encoding="utf-8") for path in (ROOT / "gradedeval").rglob("*.py")}
-    found = [path.relative_to(ROOT / "gradedeval").as_posix() for path, text in texts.items() if old in text]
-    if len(found) != 1 or texts[ROOT / "gradedeval" / found[0]].count(old) != 1:
-        raise ValueError(f"{old!r} does not stand in the package once: {found}")
-    return found[0]
+    files = [path.relative_to(ROOT / "gradedeval").as_posix() for path, text in texts.items() if old in text]
+    if len(files) != 1 or texts[ROOT / "gradedeval" / files[0]].count(old) != 1:
+        raise ValueError(f"{old!r} does not stand in the package once: {files}")
+    return files[0]
 
 
 def is_caught(file: str, old: str, new: str) -> bool:
@@ -87,10 +87,12 @@ def is_caught(file: str, old: str, new: str) -> bool:
 
 
 def main(part: str = "") -> int:
-    chosen = [(file, *one) for one in MUTATIONS if part in (file := place(one[0]))]
+    chosen = [(file, *mutation) for mutation in MUTATIONS if part in (file := place(mutation[0]))]
     missed = 0
     with ThreadPoolExecutor(os.cpu_count()) as threads:
-        for (file, old, new), caught in zip(chosen, threads.map(lambda one: is_caught(*one), chosen), strict=True):
+        for (file, old, new), caught in zip(
+            chosen, threads.map(lambda mutation: is_caught(*mutation), chosen), strict=True
+        ):
             print("caught" if caught else "MISSED", f"{file}: {old!r} -> {new!r}", flush=True)
             missed += not caught
     print(f"{missed} of {len(chosen)} missed")

@@ -67,7 +67,8 @@ METAVARS = ("N", "X", "P", "D", "A", "V", "GRADE", "GAIN", "INCHES", "[LEVEL]", 
 def run(seed: int) -> dict[str, dict[str, float]]:
     dice = random.Random(seed)
     return {
-        str(topic): {f"d{at}": 6.5 - rank for rank, at in enumerate(dice.sample(range(12), 6))} for topic in range(6)
+        str(topic): {f"d{document}": 6.5 - rank for rank, document in enumerate(dice.sample(range(12), 6))}
+        for topic in range(6)
     }
 
 
@@ -85,17 +86,17 @@ def log() -> str:
     dice = random.Random(1)
     rows = ["topic\tshown\tclicks"]
     for _ in range(60):
-        shown = " ".join(f"d{at}" for at in dice.sample(range(12), 6))
-        rows.append(f"{dice.randrange(6)}\t{shown}\t{' '.join(map(str, sorted(dice.sample(range(1, 7), 2))))}")
+        documents = " ".join(f"d{document}" for document in dice.sample(range(12), 6))
+        rows.append(f"{dice.randrange(6)}\t{documents}\t{' '.join(map(str, sorted(dice.sample(range(1, 7), 2))))}")
     return "\n".join(rows) + "\n"
 
 
 def write_files(folder: Path) -> None:
     """The files of `WORDS`."""
     for name, topics in RUNS.items():
-        rows = [(topic, docno, score) for topic, found in topics.items() for docno, score in found.items()]
+        rows = [(topic, docno, score) for topic, entries in topics.items() for docno, score in entries.items()]
         (folder / name).write_text("".join(f"{topic} Q0 {docno} 1 {score} t\n" for topic, docno, score in rows))
-    judged = [(topic, docno, grade) for topic, found in QRELS.items() for docno, grade in found.items()]
+    judged = [(topic, docno, grade) for topic, entries in QRELS.items() for docno, grade in entries.items()]
     (folder / "qrels").write_text("".join(f"{topic} 0 {docno} {grade}\n" for topic, docno, grade in judged))
     (folder / "log.tsv").write_text(log())
     (folder / "history.jsonl").write_text(json.dumps(ENTRY) + "\n")
@@ -106,8 +107,8 @@ def number_of(param: click.Parameter) -> Number | None:
     flag = param.opts[-1]
     if flag == UNSEEN.flag:
         return UNSEEN
-    own: Number | None = getattr(param, "number", None)
-    return own or (OPTIONS[flag[2:].replace("-", "_")].number if flag[2:].replace("-", "_") in OPTIONS else None)
+    number: Number | None = getattr(param, "number", None)
+    return number or (OPTIONS[flag[2:].replace("-", "_")].number if flag[2:].replace("-", "_") in OPTIONS else None)
 
 
 def options() -> Iterator[tuple[str, Number]]:

@@ -74,7 +74,11 @@ class Page(HTMLParser):
 
     @property
     def policy(self) -> str:
-        (policy,) = (at["content"] for tag, at in self.tags if at.get("http-equiv") == "Content-Security-Policy")
+        (policy,) = (
+            attributes["content"]
+            for tag, attributes in self.tags
+            if attributes.get("http-equiv") == "Content-Security-Policy"
+        )
         return policy or ""
 
     @property

@@ -20,19 +20,24 @@ def _collection() -> tuple[Qrels, Qrels, dict[str, Run]]:
     drawn = random.Random(5)
     truth = {topic: {docno: drawn.choice((0, 0, 0, 1, 2, 3)) for docno in DOCNOS} for topic in TOPICS}
     machine = {
-        topic: {docno: min(3, max(0, grade + drawn.choice((0, 0, 0, 1, -1)))) for docno, grade in own.items()}
-        for topic, own in truth.items()
+        topic: {
+            docno: min(3, max(0, grade + drawn.choice((0, 0, 0, 1, -1)))) for docno, grade in grades_of_topic.items()
+        }
+        for topic, grades_of_topic in truth.items()
     }
-    for own in (*truth.values(), *machine.values()):
-        own["d00"] = 3
-    found = {
-        name: {topic: {docno: skill * grade + 3 * drawn.random() for docno, grade in own.items()}
-               for topic, own in truth.items()}
+    for grades_of_topic in (*truth.values(), *machine.values()):
+        grades_of_topic["d00"] = 3
+    results = {
+        name: {topic: {docno: skill * grade + 3 * drawn.random() for docno, grade in grades_of_topic.items()}
+               for topic, grades_of_topic in truth.items()}
         for name, skill in (("a", 0.0), ("b", 0.5), ("c", 0.6))
     }  # fmt: skip
     runs = {
-        name: {topic: {docno: score for docno, score in own.items() if score > 1} for topic, own in run.items()}
-        for name, run in found.items()
+        name: {
+            topic: {docno: score for docno, score in grades_of_topic.items() if score > 1}
+            for topic, grades_of_topic in run.items()
+        }
+        for name, run in results.items()
     }
     return truth, machine, runs
 

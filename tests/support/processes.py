@@ -30,15 +30,15 @@ def nobody_is_left() -> bool:
 
 def processes_of(group: int) -> list[int]:
     """Return the living processes of a process group."""
-    found = []
+    processes = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = status.read_text().rpartition(")")[2].split()
         except OSError:
             continue
         if int(fields[2]) == group and fields[0] != "Z":
-            found.append(int(status.parent.name))
-    return found
+            processes.append(int(status.parent.name))
+    return processes
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -69,8 +69,8 @@ def interrupted(
     )
     wait_for(lambda: when(process.pid))
     (os.killpg if all_of_them else os.kill)(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=20)
-    return process.returncode, said, process.pid
+    _, errors = process.communicate(timeout=20)
+    return process.returncode, errors, process.pid
 
 
 def free_port() -> int:
@@ -106,13 +106,13 @@ class Far(Executor):
     def __init__(self) -> None:
         self.sent: list[int] = []
 
-    def submit(self, function: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
-        message = pickle.dumps((function, given, named))
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Future[Any]:
+        message = pickle.dumps((function, arguments, keywords))
         self.sent.append(len(message))
         future: Future[Any] = Future()
         try:
-            function, given, named = pickle.loads(message)
-            future.set_result(pickle.loads(pickle.dumps(function(*given, **named))))
+            function, arguments, keywords = pickle.loads(message)
+            future.set_result(pickle.loads(pickle.dumps(function(*arguments, **keywords))))
         except Exception as error:
             future.set_exception(pickle.loads(pickle.dumps(error)))
         return future

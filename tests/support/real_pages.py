@@ -50,17 +50,17 @@ HOSTILE = (
 @cache
 def judged() -> dict[str, dict[str, int]]:
     """topic -> document -> grade, in the order of the topics' numbers."""
-    found: dict[str, dict[str, int]] = {str(topic): {} for topic in range(1, 31)}
+    qrels: dict[str, dict[str, int]] = {str(topic): {} for topic in range(1, 31)}
     for line in QRELS.read_text().splitlines():
         topic, _, docno, grade = line.split()
-        found[topic][docno] = int(grade)
-    return found
+        qrels[topic][docno] = int(grade)
+    return qrels
 
 
 @cache
 def texts() -> dict[str, str]:
     """topic -> the text made for it: each hostile one twice or three times."""
-    return {topic: HOSTILE[at % len(HOSTILE)] for at, topic in enumerate(judged())}
+    return {topic: HOSTILE[index % len(HOSTILE)] for index, topic in enumerate(judged())}
 
 
 @cache
@@ -75,7 +75,7 @@ def labels() -> dict[str, dict[str, str]]:
 
 
 def slice_of(column: str, label: str) -> list[str]:
-    return [topic for topic, own in labels().items() if own[column] == label]
+    return [topic for topic, labels_of_topic in labels().items() if labels_of_topic[column] == label]
 
 
 def path_of(run: str) -> Path:
@@ -94,19 +94,19 @@ def scored(run: str) -> dict[str, dict[str, float]]:
     for line in run.splitlines():
         topic, _, docno, _, score, _ = line.split()
         retrieved[topic].append((float(score), docno))
-    found: dict[str, dict[str, float]] = {}
+    scores_by_measure: dict[str, dict[str, float]] = {}
     for name in ("ndcg@5", "ndcg@10", "ap", "p@20", "err@20"):
         with in_doubles():
-            score, found[name] = read(name), {}
+            score, scores_by_measure[name] = read(name), {}
             for topic, grades in judged().items():
                 ranking = tuple(docno for _, docno in sorted(retrieved[topic], reverse=True))
-                found[name][topic] = float(score(Topic(ranking, grades, 2, (1, 2))))
-    return found
+                scores_by_measure[name][topic] = float(score(Topic(ranking, grades, 2, (1, 2))))
+    return scores_by_measure
 
 
 def mean(run: str, measure: str, topics: list[str] | None = None) -> float:
-    own = scores(run)[measure]
-    return statistics.fmean(own[topic] for topic in topics or own)
+    scores_of_topics = scores(run)[measure]
+    return statistics.fmean(scores_of_topics[topic] for topic in topics or scores_of_topics)
 
 
 def written_queries(folder: Path) -> Path:
@@ -154,50 +154,51 @@ class Played:
 def played(page: str, folder: Path) -> Played:
     """Return a page of docs/how-to on the real runs: its blocks run one after the other as the test of the pages
     runs them."""
-    found = Played(real_folder(folder))
+    played_page = Played(real_folder(folder))
     for block in BLOCK.finditer((ROOT / "docs" / "how-to" / page).read_text(encoding="utf-8")):
         body = on_real_runs(block["body"])
         if named := NAMED.match(body):
             (folder / named["name"]).write_text(body, encoding="utf-8")
         if block["kind"] == "console":
             for command in map(joined, commands_of(body)):
-                found.commands.append((command, *run_command(command, folder)))
+                played_page.commands.append((command, *run_command(command, folder)))
         elif block["kind"] == "python":
-            printed(body, folder, found.names)
-    return found
+            printed(body, folder, played_page.names)
+    return played_page
 
 
-def tables(shown: str) -> Iterator[list[dict[str, str]]]:
+def tables(text: str) -> Iterator[list[dict[str, str]]]:
     """Yield the rows of each table of a terminal: heading, a rule, and lines to the next empty one."""
-    lines = shown.splitlines()
-    for at, line in enumerate(lines):
+    lines = text.splitlines()
+    for index, line in enumerate(lines):
         if re.fullmatch(r"-+(?:  -+)+", line):
-            spans = [found.span() for found in re.finditer(r"-+", line)]
+            spans = [match.span() for match in re.finditer(r"-+", line)]
             rows = []
-            for row in lines[at + 1 :]:
+            for row in lines[index + 1 :]:
                 if not row.strip():
                     break
                 rows.append([row[start:end].strip() for start, end in spans])
-            names = [lines[at - 1][start:end].strip() for start, end in spans]
+            names = [lines[index - 1][start:end].strip() for start, end in spans]
             yield [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def too_wide(shown: str) -> list[str]:
+def too_wide(text: str) -> list[str]:
     """Return the lines that a terminal of the pages would break."""
-    return [line for line in shown.splitlines() if columns(line) > WIDTH]
+    return [line for line in text.splitlines() if columns(line) > WIDTH]
 
 
 def columns(line: str) -> int:
     """Of a terminal: two of a character of East Asia, none of one that nobody sees or that stands above another."""
-    seen = [one for one in line if unicodedata.category(one) not in ("Mn", "Me", "Cf")]
-    return len(seen) + sum(unicodedata.east_asian_width(one) in "WF" for one in seen)
+    seen = [character for character in line if unicodedata.category(character) not in ("Mn", "Me", "Cf")]
+    return len(seen) + sum(unicodedata.east_asian_width(character) in "WF" for character in seen)
 
 
-def raw(shown: str) -> list[str]:
+def raw(text: str) -> list[str]:
     """Return the characters that would make a terminal do something, or show what follows in another order."""
     turns = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
     return [
-        one
-        for one in shown
-        if one not in "\n\t" and (unicodedata.category(one) == "Cc" or unicodedata.bidirectional(one) in turns)
+        character
+        for character in text
+        if character not in "\n\t"
+        and (unicodedata.category(character) == "Cc" or unicodedata.bidirectional(character) in turns)
     ]

@@ -37,10 +37,10 @@ class Scale:
 
     def topic(self, ranking: Ranking = (), pool: Sequence[float] = (), filled: float | None = None) -> Topic:
         """Return a topic of one intent; `filled` is the gain of each document of the ranking without a grade."""
-        names = [f"r{at}" for at in range(len(ranking))]
+        names = [f"r{index}" for index in range(len(ranking))]
         grades = {name: grade for name, grade in zip(names, ranking, strict=True) if grade is not None}
         missed = Counter(map(float, pool)) - Counter(map(float, grades.values()))
-        judged = grades | {f"m{at}": grade for at, grade in enumerate(missed.elements())}
+        judged = grades | {f"m{index}": grade for index, grade in enumerate(missed.elements())}
         open_ones = {} if filled is None else dict.fromkeys((name for name in names if name not in grades), filled)
         return Topic(tuple(names), judged, self.top, self.positive, {"0": judged}, filled=open_ones)
 
@@ -62,31 +62,31 @@ NAMES = {*BINARY, *UNIT, *RAW, *SHARES, *BLIND} - {*("esl", "xinfap", "statap", 
 """The measures that are compared, besides those of C/W/L."""
 
 
-def worth(name: str, given: Parameters, grade: float, scale: Scale) -> float:
+def worth(name: str, parameters: Parameters, grade: float, scale: Scale) -> float:
     """What a document of this grade is worth to the measure; below 0 it is worth nothing."""
     if name in BLIND:
         return 0.0
-    if name in BINARY or "rel" in given:
-        return 1.0 if grade >= given.get("rel", 1) else 0.0
+    if name in BINARY or "rel" in parameters:
+        return 1.0 if grade >= parameters.get("rel", 1) else 0.0
     if grade < 0:
         return 0.0
     with in_doubles():
         if name in SHARES:  # the g_j are chances of exclusive events: they sum to 1
-            return float(definitions.share(grade, scale.topic(), given.get("g"), given.get("gain")))
+            return float(definitions.share(grade, scale.topic(), parameters.get("g"), parameters.get("gain")))
         if name in RAW:
-            return float(definitions.raw(given.get("gain", RAW[name]), grade))
-        return unit_scheme(given.get("gain", UNIT[name]), grade, scale.top)
+            return float(definitions.raw(parameters.get("gain", RAW[name]), grade))
+        return unit_scheme(parameters.get("gain", UNIT[name]), grade, scale.top)
 
 
-def top_gain(name: str, given: Parameters, scale: Scale) -> float:
+def top_gain(name: str, parameters: Parameters, scale: Scale) -> float:
     """Return the largest gain that the scheme knows."""
-    if scale.max_gain is not None and name in UNIT and "rel" not in given:
+    if scale.max_gain is not None and name in UNIT and "rel" not in parameters:
         return scale.max_gain
-    if name not in SHARES and isinstance(given.get("gain"), tuple):
-        return max(given["gain"])
-    if name in BINARY or "rel" in given:
+    if name not in SHARES and isinstance(parameters.get("gain"), tuple):
+        return max(parameters["gain"])
+    if name in BINARY or "rel" in parameters:
         return 1.0
-    return worth(name, given, scale.top, scale)
+    return worth(name, parameters, scale.top, scale)
 
 
 def scheme(gain: Any, grade: float) -> float:
@@ -141,8 +141,8 @@ def best_cases(measure: Any, ranking: Ranking, pool: Sequence[float], scale: Sca
     """
     if measure.name not in ENDLESS and measure.name not in RETRIEVED:
         return None
-    given = dict(measure.parameters)
-    top = top_gain(measure.name, given, scale)
+    parameters = dict(measure.parameters)
+    top = top_gain(measure.name, parameters, scale)
     ceiling = {**ENDLESS, **RETRIEVED}[measure.name]
     first = min(_run(measure, scale.topic(ranking, pool, top), scale), ceiling)
     if measure.name in RETRIEVED:
@@ -151,14 +151,14 @@ def best_cases(measure: Any, ranking: Ranking, pool: Sequence[float], scale: Sca
     both = _run(measure, scale.topic(longer, pool, top), scale)
     if measure.name == "zipf" and measure.cutoff is None:
         with in_doubles():
-            left = [definitions.mp.zeta(given.get("beta", 1), after) for after in (len(longer) + 1, 1)]
-        both += top * left[0] / left[1]
+            remaining = [definitions.mp.zeta(parameters.get("beta", 1), after) for after in (len(longer) + 1, 1)]
+        both += top * remaining[0] / remaining[1]
     return first, min(both, ceiling)
 
 
 def _run(measure: Any, topic: Topic, scale: Scale) -> float:
-    given = dict(measure.parameters)
+    parameters = dict(measure.parameters)
     if measure.name == "erria":
-        given["most"] = top_gain(measure.name, given, scale)
+        parameters["most"] = top_gain(measure.name, parameters, scale)
     with in_doubles():
-        return float(definitions.definition(measure.name, given, measure.cutoff)(topic))
+        return float(definitions.definition(measure.name, parameters, measure.cutoff)(topic))

@@ -24,11 +24,11 @@ def by_intent(listed: Listed, judged: Judged, intent: str) -> tuple[list[float |
 
 def marginal(inner: Any, listed: Listed, judged: Judged, scale: reference.Scale) -> float:
     """Chapelle et al., eq. 6, with any measure: the mean over the intents for which something is relevant."""
-    given = dict(inner.parameters)
+    parameters = dict(inner.parameters)
     scores = []
     for intent in intents_of(judged):
         ranking, pool = by_intent(listed, judged, intent)
-        if any(reference.worth(inner.name, given, grade, scale) > 0 for grade in pool):
+        if any(reference.worth(inner.name, parameters, grade, scale) > 0 for grade in pool):
             scores.append(reference.score(inner, ranking, pool, scale))
     return sum(scores) / len(scores) if scores else 0.0
 

@@ -78,31 +78,31 @@ def is_cwl(name: str) -> bool:
     return name in definitions.CWL_GAINS
 
 
-def applied(asked: Asked, options: Mapping[str, Any]) -> Asked:
+def applied(measure: Asked, options: Mapping[str, Any]) -> Asked:
     """Written in the measure beats an option for all, which beats the preset, which beats the default."""
-    given = dict(asked.parameters)
+    parameters = dict(measure.parameters)
     like = options.get("like")
-    preset = dict(PRESET_PARAMETERS.get(like or "", {}).get(asked.name, {}))
-    if like == "ntcireval" and asked.cutoff is not None and asked.name in ("ap", "gap", "q"):
+    preset = dict(PRESET_PARAMETERS.get(like or "", {}).get(measure.name, {}))
+    if like == "ntcireval" and measure.cutoff is not None and measure.name in ("ap", "gap", "q"):
         preset["norm"] = "k"
-    if like == "cwl_eval" and is_cwl(asked.name):
+    if like == "cwl_eval" and is_cwl(measure.name):
         preset["horizon"] = 1000
-    says_gain = {"gain", "rel", "g"} & given.keys()
-    reads_gains = asked.name not in reference.BLIND
+    says_gain = {"gain", "rel", "g"} & parameters.keys()
+    reads_gains = measure.name not in reference.BLIND
     if not says_gain and reads_gains:
-        if options.get("gain") is not None and not is_binary(asked.name):
-            given["gain"] = options["gain"]
-        elif options.get("rel") is not None and (is_binary(asked.name) or "rel" in preset):
-            given["rel"] = options["rel"]
-    says_gain = {"gain", "rel", "g"} & given.keys()
+        if options.get("gain") is not None and not is_binary(measure.name):
+            parameters["gain"] = options["gain"]
+        elif options.get("rel") is not None and (is_binary(measure.name) or "rel" in preset):
+            parameters["rel"] = options["rel"]
+    says_gain = {"gain", "rel", "g"} & parameters.keys()
     for key, value in preset.items():
-        if key not in given and not (says_gain and key in ("gain", "rel")):
-            given[key] = value
+        if key not in parameters and not (says_gain and key in ("gain", "rel")):
+            parameters[key] = value
     # What is the default anyway stays unsaid: it is the same measure.
-    defaults = {"gain": default_gain(asked.name), "rel": 1 if is_binary(asked.name) else None, "p": 0.8}
-    written = dict(asked.parameters)
-    given = {key: value for key, value in given.items() if key in written or value != defaults.get(key)}
-    return Asked(asked.name, tuple(given.items()), asked.cutoff)
+    defaults = {"gain": default_gain(measure.name), "rel": 1 if is_binary(measure.name) else None, "p": 0.8}
+    written = dict(measure.parameters)
+    parameters = {key: value for key, value in parameters.items() if key in written or value != defaults.get(key)}
+    return Asked(measure.name, tuple(parameters.items()), measure.cutoff)
 
 
 def default_gain(name: str) -> str | None:
@@ -124,17 +124,17 @@ def rows_of(content: bytes, width: int) -> list[list[bytes]]:
 
 def judgments(content: bytes, duplicates: str) -> dict[bytes, dict[bytes, float]]:
     """topic -> docno -> grade."""
-    found: dict[bytes, dict[bytes, float]] = {}
+    qrels: dict[bytes, dict[bytes, float]] = {}
     for topic, _, docno, token in rows_of(content, 4):
-        grade, own = float(token) + 0.0, found.setdefault(topic, {})
-        if docno in own:
-            if duplicates == "refuse" or (own[docno] != grade and duplicates not in ("first", "last")):
+        grade, grades = float(token) + 0.0, qrels.setdefault(topic, {})
+        if docno in grades:
+            if duplicates == "refuse" or (grades[docno] != grade and duplicates not in ("first", "last")):
                 raise Refused("duplicate judgment")
             if duplicates == "last":
-                own[docno] = grade
+                grades[docno] = grade
         else:
-            own[docno] = grade
-    return found
+            grades[docno] = grade
+    return qrels
 
 
 @dataclass
@@ -148,20 +148,20 @@ class Listed:
 
 def retrieved(content: bytes, duplicates: str) -> dict[bytes, list[Listed]]:
     """topic -> its documents in the order of the file."""
-    found: dict[bytes, list[Listed]] = {}
+    run: dict[bytes, list[Listed]] = {}
     for line, (topic, kind, docno, rank, score, _) in enumerate(rows_of(content, 6)):
-        own = found.setdefault(topic, [])
+        entries = run.setdefault(topic, [])
         entry = Listed(docno, kind, float(rank), float(score), line)
-        same = [at for at, other in enumerate(own) if other.docno == docno]
+        same = [index for index, entry in enumerate(entries) if entry.docno == docno]
         if not same:
-            own.append(entry)
+            entries.append(entry)
             continue
         if duplicates not in ("first", "last"):
             raise Refused("duplicate document")
         if duplicates == "last":
-            own.pop(same[0])
-            own.append(entry)
-    return found
+            entries.pop(same[0])
+            entries.append(entry)
+    return run
 
 
 def ordered(listed: list[Listed], grades: Mapping[bytes, float], options: Mapping[str, Any]) -> list[Listed]:
@@ -193,8 +193,8 @@ def counted_topics(
     run: Mapping[bytes, Any], qrels: Mapping[bytes, Mapping[bytes, float]], options: Mapping[str, Any]
 ) -> list[bytes]:
     chosen = options.get("topics_from")
-    wanted = None if chosen is None else {topic.encode() for topic in chosen}
-    judged = [topic for topic in qrels if wanted is None or topic in wanted]
+    selected = None if chosen is None else {topic.encode() for topic in chosen}
+    judged = [topic for topic in qrels if selected is None or topic in selected]
     both = [topic for topic in judged if topic in run]
     if not both:
         raise Refused("no topic in common")
@@ -202,7 +202,7 @@ def counted_topics(
     if rule == "qrels":
         return judged
     if rule == "run":
-        return both + [topic for topic in run if topic not in qrels and (wanted is None or topic in wanted)]
+        return both + [topic for topic in run if topic not in qrels and (selected is None or topic in selected)]
     if rule == "relevant":
         both = [topic for topic in both if any(grade > 0 for grade in qrels[topic].values())]
         if not both:
@@ -210,27 +210,29 @@ def counted_topics(
     return both
 
 
-def worth(asked: Asked, grade: float, scale: reference.Scale) -> float:
-    given = dict(asked.parameters)
+def worth(measure: Asked, grade: float, scale: reference.Scale) -> float:
+    parameters = dict(measure.parameters)
     if scale.top <= 0:
         return 0.0
-    if not is_cwl(asked.name) or asked.name == "rbp":
-        return reference.worth(asked.name, given, grade, scale)
-    if "rel" in given:
-        return float(grade >= given["rel"])
+    if not is_cwl(measure.name) or measure.name == "rbp":
+        return reference.worth(measure.name, parameters, grade, scale)
+    if "rel" in parameters:
+        return float(grade >= parameters["rel"])
     return (
         0.0
         if grade < 0
-        else reference.unit_scheme(given.get("gain", definitions.CWL_GAINS[asked.name]), grade, scale.top)
+        else reference.unit_scheme(parameters.get("gain", definitions.CWL_GAINS[measure.name]), grade, scale.top)
     )
 
 
-def scale_of(asked: Asked, labels: tuple[float, ...], options: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
+def scale_of(
+    measure: Asked, labels: tuple[float, ...], options: Mapping[str, Any], given_options: Mapping[str, Any]
+) -> Any:
     """Return the scale that a measure sees; the top grade of a preset counts where the measure looks at one."""
-    parameters = dict(asked.parameters)
-    gain, top, explicit = parameters.get("gain"), options.get("top_grade"), "top_grade" in given
-    unit = asked.name in reference.UNIT or is_cwl(asked.name)
-    looks = asked.name in reference.SHARES or (unit and gain in (None, "linear", "exp", "ntcir"))
+    parameters = dict(measure.parameters)
+    gain, top, explicit = parameters.get("gain"), options.get("top_grade"), "top_grade" in given_options
+    unit = measure.name in reference.UNIT or is_cwl(measure.name)
+    looks = measure.name in reference.SHARES or (unit and gain in (None, "linear", "exp", "ntcir"))
     if top is not None and labels[-1] > top and (explicit or (looks and "rel" not in parameters)):
         raise Refused("a grade above the top grade")
     if not explicit:
@@ -248,43 +250,45 @@ FROM_BOUNDS = frozenset(
 
 
 def check_gains(
-    asked: Asked, scale: reference.Scale, options: Mapping[str, Any], given_options: Mapping[str, Any]
+    measure: Asked, scale: reference.Scale, options: Mapping[str, Any], given_options: Mapping[str, Any]
 ) -> None:
     """Raise Refused for gains that the measure cannot use; `given_options` are those of no preset."""
-    given = dict(asked.parameters)
+    parameters = dict(measure.parameters)
     if (
         scale.top <= 0
-        or asked.name in reference.BLIND
-        or is_binary(asked.name)
-        or asked.name in ("rank1", "silence")
-        or "rel" in given
+        or measure.name in reference.BLIND
+        or is_binary(measure.name)
+        or measure.name in ("rank1", "silence")
+        or "rel" in parameters
     ):
         return
-    gain = given.get("gain")
+    gain = parameters.get("gain")
     # The top grade of a preset is not one that has to occur.
     needed = [label for label in scale.labels if label >= 0] + [scale.top] * ("top_grade" in given_options)
     if isinstance(gain, tuple) and any(label != int(label) or label >= len(gain) for label in needed):
         raise Refused("a grade without gain")
-    unit = asked.name in reference.UNIT or is_cwl(asked.name)
+    unit = measure.name in reference.UNIT or is_cwl(measure.name)
     if unit:
-        values = [worth(asked, label, scale) for label in scale.labels if label >= 0]
+        values = [worth(measure, label, scale) for label in scale.labels if label >= 0]
         if any(value > 1 for value in values):
             raise Refused("a gain above 1")
         highest = options.get("max_gain")
-        if highest is None and (max(gain) if isinstance(gain, tuple) else worth(asked, scale.top, scale)) > 1:
+        if highest is None and (max(gain) if isinstance(gain, tuple) else worth(measure, scale.top, scale)) > 1:
             raise Refused("the top gain is above 1")
-    if asked.name in reference.SHARES:
+    if measure.name in reference.SHARES:
         if gain is not None:
             worths = [reference.scheme(gain, label) if label >= 0 else 0.0 for label in scale.labels]
             if worths != sorted(worths) or (isinstance(gain, tuple) and gain[0] > 0):
                 raise Refused("gains that fall")
-        elif "g" in given and len(given["g"]) != len(scale.thresholds):
+        elif "g" in parameters and len(parameters["g"]) != len(scale.thresholds):
             raise Refused("g of another length")
 
 
-def evaluation(run_file: bytes, qrels_file: bytes, measures: Sequence[Asked], given: Mapping[str, Any]) -> Evaluation:
+def evaluation(
+    run_file: bytes, qrels_file: bytes, measures: Sequence[Asked], given_options: Mapping[str, Any]
+) -> Evaluation:
     """Return all scores. Raises Refused where there are none."""
-    options = settled(given)
+    options = settled(given_options)
     duplicates = options.get("duplicates", "error")
     residuals = options.get("residuals")
     if options.get("like") == "cwl_eval" and residuals is True:
@@ -298,19 +302,19 @@ def evaluation(run_file: bytes, qrels_file: bytes, measures: Sequence[Asked], gi
         raise Refused("a difference is not a bound")
     qrels = judgments(qrels_file, duplicates)
     run = retrieved(run_file, duplicates)
-    labels = tuple(sorted({grade for own in qrels.values() for grade in own.values()}))
-    measures = list(dict.fromkeys(applied(asked, options) for asked in measures))
-    scales = [scale_of(asked, labels, options, given) for asked in measures]
-    for asked, scale in zip(measures, scales, strict=True):
-        check_gains(asked, scale, options, given)
+    labels = tuple(sorted({grade for grades in qrels.values() for grade in grades.values()}))
+    measures = list(dict.fromkeys(applied(measure, options) for measure in measures))
+    scales = [scale_of(measure, labels, options, given_options) for measure in measures]
+    for measure, scale in zip(measures, scales, strict=True):
+        check_gains(measure, scale, options, given_options)
     topics = counted_topics(run, qrels, options)
     result = Evaluation([topic.decode("utf-8", "surrogateescape") for topic in topics])
     for topic, name in zip(topics, result.topics, strict=True):
         result.scores[name] = []
-        for asked, scale in zip(measures, scales, strict=True):
-            seen = seen_by(asked, run.get(topic, []), qrels.get(topic, {}), options, given)
-            part = one(asked, *seen[:2], scale, options, residuals if wants else None, *seen[2:])
-            rel = dict(asked.parameters).get("rel", 1 if is_binary(asked.name) else 0)
+        for measure, scale in zip(measures, scales, strict=True):
+            seen = seen_by(measure, run.get(topic, []), qrels.get(topic, {}), options, given_options)
+            part = one(measure, *seen[:2], scale, options, residuals if wants else None, *seen[2:])
+            rel = dict(measure.parameters).get("rel", 1 if is_binary(measure.name) else 0)
             if part and rel > scale.top:  # no document can be relevant
                 part = (part[0], *(0.0 if value == value else value for value in part[1:]))
             result.scores[name].append(part)
@@ -319,16 +323,18 @@ def evaluation(run_file: bytes, qrels_file: bytes, measures: Sequence[Asked], gi
 
 
 def seen_by(
-    asked: Asked,
+    measure: Asked,
     listed: list[Listed],
     grades: Mapping[bytes, float],
     options: Mapping[str, Any],
-    given: Mapping[str, Any],
+    given_options: Mapping[str, Any],
 ) -> tuple[list[float | None], list[float], list[bool], list[float] | None]:
     """Return a topic as one measure sees it: grades in order, those of the pool, which are not sampled, and costs."""
-    by_preset = options.get("like") == "ir_measures" and "order" not in given and asked.name in BY_PYTREC_EVAL
-    as_double = (asked.name == "rr" and asked.cutoff is not None) or (
-        asked.name == "ndcg" and dict(asked.parameters).get("gain") == "exp" and "rel" not in dict(asked.parameters)
+    by_preset = options.get("like") == "ir_measures" and "order" not in given_options and measure.name in BY_PYTREC_EVAL
+    as_double = (measure.name == "rr" and measure.cutoff is not None) or (
+        measure.name == "ndcg"
+        and dict(measure.parameters).get("gain") == "exp"
+        and "rel" not in dict(measure.parameters)
     )
     order = {"order": "float32"} if by_preset and not as_double else {}
     docs = ordered(listed, grades, {**options, **order})
@@ -346,30 +352,30 @@ def seen_by(
 
 
 def summarize(result: Evaluation, measures: Sequence[Asked], options: Mapping[str, Any]) -> None:
-    for column, asked in enumerate(measures):
-        own = [result.scores[topic][column] for topic in result.topics]
-        if any(part is None for part in own):
+    for column, measure in enumerate(measures):
+        scores = [result.scores[topic][column] for topic in result.topics]
+        if any(part is None for part in scores):
             result.summaries.append(None)
             result.counted.append(None)
             continue
         limit = options.get("max_residual")
-        values = [part[0] for part in own if part and (limit is None or not part[2] > limit)]
+        values = [part[0] for part in scores if part and (limit is None or not part[2] > limit)]
         result.counted.append(len(values))
-        unknown = asked.name in FROM_BOUNDS
-        near = limit is not None and (unknown or any(part and abs(part[2] - limit) < 1e-9 for part in own))
+        unknown = measure.name in FROM_BOUNDS
+        near = limit is not None and (unknown or any(part and abs(part[2] - limit) < 1e-9 for part in scores))
         if not values or near:
             result.summaries.append(None)
             result.counted[-1] = None if near else 0
-        elif asked.name in COUNTS:
+        elif measure.name in COUNTS:
             result.summaries.append(math.fsum(values))
-        elif asked.name in GEOMETRIC:
+        elif measure.name in GEOMETRIC:
             result.summaries.append(math.exp(math.fsum(math.log(max(value, 1e-5)) for value in values) / len(values)))
         else:
             result.summaries.append(math.fsum(values) / len(values))
 
 
 def one(
-    asked: Asked,
+    measure: Asked,
     ranking: list[float | None],
     pool: list[float],
     scale: reference.Scale,
@@ -379,75 +385,75 @@ def one(
     costs: list[float] | None,
 ) -> tuple[float, float, float] | None:
     """Score, residual by the unjudged, residual in all; None where there is no reference."""
-    if asked.name == "infap" and any(unsampled):
+    if measure.name == "infap" and any(unsampled):
         return None
-    if len(ranking) > 400 and asked.name in SQUARE:
+    if len(ranking) > 400 and measure.name in SQUARE:
         return None
     blank = (math.nan, math.nan)
-    if is_cwl(asked.name):
-        return with_residuals_cwl(asked, ranking, scale, options, residuals, costs)
-    if asked.name not in reference.NAMES:
+    if is_cwl(measure.name):
+        return with_residuals_cwl(measure, ranking, scale, options, residuals, costs)
+    if measure.name not in reference.NAMES:
         return None
     if scale.top <= 0:
-        return (zero_top(asked, ranking, pool), *blank)
-    score = reference.score(asked, ranking, pool, scale)
+        return (zero_top(measure, ranking, pool), *blank)
+    score = reference.score(measure, ranking, pool, scale)
     if residuals is None or residuals == "difference":
         return score, *blank
-    best = asked
-    if options.get("residual_depth") == "full" and cut_only_truncates(asked):
-        best = Asked(asked.name, asked.parameters, None)
+    best = measure
+    if options.get("residual_depth") == "full" and cut_only_truncates(measure):
+        best = Asked(measure.name, measure.parameters, None)
     cases = reference.best_cases(best, ranking, pool, scale)
     if cases is None:
         return score, *blank
     return score, max(cases[0] - score, 0.0), max(cases[1] - score, 0.0)
 
 
-def zero_top(asked: Asked, ranking: list[float | None], pool: list[float]) -> float:
+def zero_top(measure: Asked, ranking: list[float | None], pool: list[float]) -> float:
     """Return the score where no grade is above 0: gains are 0, and measures of judged documents stay what they are."""
-    given = tuple((key, value) for key, value in asked.parameters if key not in ("gain", "g", "rel"))
+    parameters = tuple((key, value) for key, value in measure.parameters if key not in ("gain", "g", "rel"))
     zeros = [None if grade is None else 0.0 for grade in ranking]
     return reference.score(
-        Asked(asked.name, given, asked.cutoff), zeros, [0.0 for _ in pool], reference.Scale((0, 1), 1)
+        Asked(measure.name, parameters, measure.cutoff), zeros, [0.0 for _ in pool], reference.Scale((0, 1), 1)
     )
 
 
-def cut_only_truncates(asked: Asked) -> bool:
-    return asked.name not in RENORMALIZED and dict(asked.parameters).get("norm", "none") == "none"
+def cut_only_truncates(measure: Asked) -> bool:
+    return measure.name not in RENORMALIZED and dict(measure.parameters).get("norm", "none") == "none"
 
 
 def with_residuals_cwl(
-    asked: Asked,
+    measure: Asked,
     ranking: list[float | None],
     scale: reference.Scale,
     options: Mapping[str, Any],
     residuals: Any,
     costs: list[float] | None,
 ) -> tuple[float, float, float] | None:
-    given = {key: value for key, value in asked.parameters if key not in ("gain", "rel")}
-    gains = [None if grade is None else worth(asked, grade, scale) for grade in ranking]
-    k = asked.cutoff
+    parameters = {key: value for key, value in measure.parameters if key not in ("gain", "rel")}
+    gains = [None if grade is None else worth(measure, grade, scale) for grade in ranking]
+    k = measure.cutoff
 
     def walked(unjudged: float, tail: float, cutoff: int | None = k) -> float | None:
         filled = [unjudged if gain is None else gain for gain in gains]
-        last = cutoff if asked.name in definitions.REQUIRED else None
+        last = cutoff if measure.name in definitions.REQUIRED else None
         filled = filled[:last]
         with definitions.in_doubles():
-            found = definitions.cwl(asked.name, given, cutoff, filled, tail, costs and costs[:last])
-        return None if found is None else float(found)
+            quantities = definitions.cwl(measure.name, parameters, cutoff, filled, tail, costs and costs[:last])
+        return None if quantities is None else float(quantities)
 
     score = walked(0.0, 0.0)
     if score is None:
         return None
-    top = top_of(asked, scale, options)
+    top = top_of(measure, scale, options)
     if residuals is None or scale.top <= 0 or top <= 0:
         return score, math.nan, math.nan
     if residuals == "difference":
         best = walked(top, top)
         return None if best is None else (score, best - score, best - score)
-    if asked.name not in definitions.BOUNDED or given.get("of", "eu") != "eu":
+    if measure.name not in definitions.BOUNDED or parameters.get("of", "eu") != "eu":
         return score, math.nan, math.nan
     cutoff = k
-    if options.get("residual_depth") == "full" and asked.name not in definitions.REQUIRED:
+    if options.get("residual_depth") == "full" and measure.name not in definitions.REQUIRED:
         cutoff = None
     inside, both = walked(top, 0.0, cutoff), walked(top, top, cutoff)
     if inside is None or both is None:
@@ -455,12 +461,12 @@ def with_residuals_cwl(
     return score, max(min(inside, 1.0) - score, 0.0), max(min(both, 1.0) - score, 0.0)
 
 
-def top_of(asked: Asked, scale: reference.Scale, options: Mapping[str, Any]) -> float:
-    given = dict(asked.parameters)
-    if "rel" in given:
+def top_of(measure: Asked, scale: reference.Scale, options: Mapping[str, Any]) -> float:
+    parameters = dict(measure.parameters)
+    if "rel" in parameters:
         return 1.0
     if options.get("max_gain") is not None:
         return float(options["max_gain"])
-    if isinstance(given.get("gain"), tuple):
-        return float(max(given["gain"]))
-    return worth(asked, scale.top, scale)
+    if isinstance(parameters.get("gain"), tuple):
+        return float(max(parameters["gain"]))
+    return worth(measure, scale.top, scale)

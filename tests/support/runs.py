@@ -26,21 +26,21 @@ from support.paths import DATA
 SIZES = (1 << 5, 1 << 8, 1 << 12, 1 << 21)
 
 
-def outcome(made: Callable[[], GradedRun[Batch]], wanted: frozenset[bytes] = frozenset()) -> Any:
+def outcome(grade: Callable[[], GradedRun[Batch]], with_docnos: frozenset[bytes] = frozenset()) -> Any:
     """Return all that a run's reading gives, topic by topic, with the docnos of some; or the message where it fails."""
     try:
-        run = made()
-        found = {}
+        run = grade()
+        topics = {}
         for batch in run.batches:
             for row, (topic, codes, count, pool) in enumerate(
                 zip(batch.topics, batch.codes, batch.retrieved, batch.pool.table(), strict=True)
             ):
                 assert (codes[count:] == batch.padding_code).all()
-                docnos = batch.docnos_of(row).names() if topic in wanted else None
-                found[topic] = (codes[:count].tolist(), pool.tolist(), docnos, batch.unjudged_code, batch.codes.dtype)
+                docnos = batch.docnos_of(row).names() if topic in with_docnos else None
+                topics[topic] = (codes[:count].tolist(), pool.tolist(), docnos, batch.unjudged_code, batch.codes.dtype)
         # Whether scores rise with the rank is seen from a sample, and of blocks of a few bytes from another one.
         notes = [note for note in run.notes if getattr(note, "kind", "") != "rising-scores"]
-        return [(topic, found[topic]) for topic in run.topics], run.missing, notes, run.tag
+        return [(topic, topics[topic]) for topic in run.topics], run.missing, notes, run.tag
     except InputError as error:
         return str(error)
 
@@ -88,22 +88,25 @@ def named(content: bytes, place: str = "run") -> Source:
 def awkward(draw: random.Random, most: int = 40) -> tuple[bytes, bytes]:
     """Return a run and qrels of a few topics, with some of what files hold at times; `most`: documents of a topic."""
     topics = draw.sample(["1", "2", "t3", "2019-1", "économie-8", "a" * 20, "a" * 19 + "b", "51"], draw.randint(1, 6))
-    docnos = [draw.choice(["d", "doc-", "clueweb09-en0003-55-", "x" * 40]) + str(at) for at in range(60)] + ["#", "é"]
+    docnos = [draw.choice(["d", "doc-", "clueweb09-en0003-55-", "x" * 40]) + str(rank) for rank in range(60)] + [
+        "#",
+        "é",
+    ]
     lines = []
     tidy = draw.random() < 0.5
     for topic in topics:
-        for at, docno in enumerate(draw.sample(docnos, draw.randint(1, most)), 1):
+        for rank, docno in enumerate(draw.sample(docnos, draw.randint(1, most)), 1):
             score = draw.choice(
-                [f"{draw.uniform(-3, 3):.1f}", repr(draw.random()), f"{20 - at}", f"{draw.random():.2e}"]
+                [f"{draw.uniform(-3, 3):.1f}", repr(draw.random()), f"{20 - rank}", f"{draw.random():.2e}"]
             )
-            score = f"{20 - at / 10:.3f}" if tidy else score
-            lines.append([topic, "Q0", docno, str(at), score, "tag"])
-    how = draw.choice(["contiguous", "comes back", "interleaved", "repeats", "contiguous"])
-    if how == "comes back":
+            score = f"{20 - rank / 10:.3f}" if tidy else score
+            lines.append([topic, "Q0", docno, str(rank), score, "tag"])
+    layout = draw.choice(["contiguous", "comes back", "interleaved", "repeats", "contiguous"])
+    if layout == "comes back":
         lines.append([topics[0], "Q0", "late", "99", "0.5", "tag"])
-    elif how == "interleaved":
+    elif layout == "interleaved":
         draw.shuffle(lines)
-    elif how == "repeats":
+    elif layout == "repeats":
         lines += draw.sample(lines, 1)
     form = draw.choice(["plain", "plain", "tabs", "blanks", "comments", "mixed"])
     end = draw.choice(["\n", "\n", "\r\n"])
@@ -122,25 +125,27 @@ def written(line: list[str], form: str, draw: random.Random) -> str:
     between = {"tabs": "\t", "blanks": "  "}.get(form, " ")
     if form == "mixed":
         between = draw.choice([" ", "\t", " \t ", "   "])
-    before = draw.choice(["", "", "# a comment\n", "\n", " \n"]) if form in ("comments", "mixed") else ""
-    return before + (" " if form == "mixed" and draw.random() < 0.2 else "") + between.join(line)
+    first_lines = draw.choice(["", "", "# a comment\n", "\n", " \n"]) if form in ("comments", "mixed") else ""
+    return first_lines + (" " if form == "mixed" and draw.random() < 0.2 else "") + between.join(line)
 
 
 def spoilt(text: str, draw: random.Random) -> str:
-    at = draw.randrange(len(text))
-    return text[:at] + draw.choice(["\x00", " ", "\n", "\r", "x", "nan ", "_", "\x0b", "1_0"]) + text[at + 1 :]
+    position = draw.randrange(len(text))
+    return (
+        text[:position] + draw.choice(["\x00", " ", "\n", "\r", "x", "nan ", "_", "\x0b", "1_0"]) + text[position + 1 :]
+    )
 
 
 def real_runs() -> list[Any]:
     """Return the runs beside this checkout; one in twenty-four of each collection, all of them in the exhaustive
     run."""
     places = {"covid-round1": "runs/*", "dl-hard": "runs/*", "trec_eval": "results*", "cwl": "*run*"}
-    found = []
+    files = []
     for folder, pattern in places.items():
         for number, path in enumerate(sorted((DATA / folder).glob(pattern))):
             marks = () if number % 24 < 1 else (pytest.mark.exhaustive,)
-            found.append(pytest.param(path, id=f"{folder}/{path.name}", marks=marks))
-    return found
+            files.append(pytest.param(path, id=f"{folder}/{path.name}", marks=marks))
+    return files
 
 
 def qrels_beside(run: Path) -> Path:
@@ -166,14 +171,16 @@ def same_qrels(blocks: Qrels, simple: Qrels) -> None:
 
 def write_run(file: Path, run: Mapping[str, Mapping[str, float]]) -> Path:
     """Return a run of a dict as a file."""
-    lines = [f"{topic} Q0 {docno} 0 {score!r} t\n" for topic, own in run.items() for docno, score in own.items()]
+    lines = [
+        f"{topic} Q0 {docno} 0 {score!r} t\n" for topic, documents in run.items() for docno, score in documents.items()
+    ]
     file.write_text("".join(lines))
     return file
 
 
 def write_qrels(file: Path, qrels: Mapping[str, Mapping[str, float]]) -> Path:
     """Return judgments of a dict as a file."""
-    lines = [f"{topic} 0 {docno} {grade}\n" for topic, own in qrels.items() for docno, grade in own.items()]
+    lines = [f"{topic} 0 {docno} {grade}\n" for topic, grades in qrels.items() for docno, grade in grades.items()]
     file.write_text("".join(lines))
     return file
 

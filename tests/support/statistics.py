@@ -16,20 +16,24 @@ def by_hand(runs: list[dict[str, float]], others: list[dict[str, float]]) -> dic
     mean = {id(group): {t: sum(run[t] for run in group) / len(group) for t in topics} for group in (runs, others)}
     d = [mean[id(runs)][t] - mean[id(others)][t] for t in topics]
     difference = sum(d) / n
-    s = sum((one - difference) ** 2 for one in d) / (n - 1)
+    s = sum((difference_of_topic - difference) ** 2 for difference_of_topic in d) / (n - 1)
     of_topics, of_seeds, terms = s, 0.0, [(s, n - 1)]
     for group in groups:
         r, whole, within, error = len(group), sum(mean[id(group)].values()) / n, 0.0, 0.0
         for run in group:
-            own = sum(run.values()) / n
-            within += n * (own - whole) ** 2 / (r - 1)
-            error += sum((run[t] - own - mean[id(group)][t] + whole) ** 2 for t in topics) / ((r - 1) * (n - 1))
+            mean_of_system = sum(run.values()) / n
+            within += n * (mean_of_system - whole) ** 2 / (r - 1)
+            error += sum((run[t] - mean_of_system - mean[id(group)][t] + whole) ** 2 for t in topics) / (
+                (r - 1) * (n - 1)
+            )
         of_topics -= error / r
         of_seeds += within / r
         terms += [(2.5 * within / r, r - 1), (error / r, (r - 1) * (n - 1))]
     if of_topics <= 0:
         of_topics, terms = 0.0, terms[1::2]
-    freedom = (of_topics + 2.5 * of_seeds) ** 2 / sum(square**2 / (own + 1) for square, own in terms) - 1
+    freedom = (of_topics + 2.5 * of_seeds) ** 2 / sum(
+        square**2 / (mean_of_system + 1) for square, mean_of_system in terms
+    ) - 1
     freedom = min(max(freedom, min((len(group) for group in groups), default=n) - 1), n - 1) if groups else n - 1
     se = math.sqrt((of_topics + of_seeds) / n)
     reach = float(stats.t.isf(0.025, freedom)) * se
@@ -40,10 +44,10 @@ def by_hand(runs: list[dict[str, float]], others: list[dict[str, float]]) -> dic
 
 def holm(p: list[float]) -> list[float]:
     """Holm's correction."""
-    largest, found = 0.0, {}
-    for number, at in enumerate(sorted(range(len(p)), key=p.__getitem__)):
-        found[at] = largest = max(largest, min(1.0, p[at] * (len(p) - number)))
-    return [found[at] for at in range(len(p))]
+    largest, adjusted = 0.0, {}
+    for number, index in enumerate(sorted(range(len(p)), key=p.__getitem__)):
+        adjusted[index] = largest = max(largest, min(1.0, p[index] * (len(p) - number)))
+    return [adjusted[index] for index in range(len(p))]
 
 
 def saved(score: Any) -> pd.DataFrame:

@@ -40,7 +40,7 @@ def at_terminal(*words: str, folder: Path, columns: int = 0, **more: str) -> See
         _run(words, folder, slaves, {**environment(), "TERM": "xterm", **more})
     for slave in slaves:
         os.close(slave)
-    read: dict[int, bytes] = dict.fromkeys(masters, b"")
+    output: dict[int, bytes] = dict.fromkeys(masters, b"")
     waiting = set(masters)
     while waiting:
         for ready in select.select(list(waiting), [], [], 120)[0]:
@@ -48,11 +48,11 @@ def at_terminal(*words: str, folder: Path, columns: int = 0, **more: str) -> See
                 part = os.read(ready, 1 << 16)
             except OSError:  # its other end is closed
                 part = b""
-            read[ready] += part
+            output[ready] += part
             waiting -= set() if part else {ready}
     for master in masters:
         os.close(master)
-    out, err = (read[master].decode(errors="surrogateescape").replace("\r\n", "\n") for master in masters)
+    out, err = (output[master].decode(errors="surrogateescape").replace("\r\n", "\n") for master in masters)
     return Seen(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), out, err)
 
 

@@ -69,19 +69,21 @@ def evaluated(run: Any, qrels: Any, measures: Sequence[Measure], **rules: Any) -
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", gradedeval.EvaluationWarning)  # topics without run or judgments are wanted here
         scores = gradedeval.evaluate(run, qrels, measures, **{"top_grade": TOP, "residuals": "split", **rules})
-    found = scores.runs[0]
-    row = {topic: at for at, topic in enumerate(found.topics)}
-    return Found(scores.measures, row, found.score, found.unjudged, found.residual, found.bounds)
+    run_scores = scores.runs[0]
+    row = {topic: row_of_topic for row_of_topic, topic in enumerate(run_scores.topics)}
+    return Found(scores.measures, row, run_scores.score, run_scores.unjudged, run_scores.residual, run_scores.bounds)
 
 
 def scored(topics: Sequence[Topic], measures: Sequence[Measure], /, **rules: Any) -> Found:
     """Found for the topics, row by row in their order. A topic of which nothing is judged counts too."""
     run = {f"t{number}": topic.run for number, topic in enumerate(topics)} | {"anchor": {"grade3": 1.0}}
     qrels = {f"t{number}": topic.judgments for number, topic in enumerate(topics)} | {"anchor": ANCHOR}
-    found = evaluated(run, qrels, measures, **{"topics": "run", **rules})
-    order = [found.row[f"t{number}"] for number in range(len(topics))]
-    bounds = found.bounds[:, order] if found.bounds is not None else None
-    return Found(found.measures, {}, found.score[order], found.unjudged[order], found.residual[order], bounds)
+    scores_of = evaluated(run, qrels, measures, **{"topics": "run", **rules})
+    order = [scores_of.row[f"t{number}"] for number in range(len(topics))]
+    bounds = scores_of.bounds[:, order] if scores_of.bounds is not None else None
+    return Found(
+        scores_of.measures, {}, scores_of.score[order], scores_of.unjudged[order], scores_of.residual[order], bounds
+    )
 
 
 retrieved = st.lists(st.sampled_from([None, None, -1, 0, 0, 1, 2, 3]), max_size=12).map(tuple)

@@ -74,7 +74,7 @@ class Web:
 
     def heard(self, word: str) -> list[str]:
         """Return the methods of the requests with a word in their headers."""
-        return [asked.method for asked in self.asked if word in asked.headers]
+        return [request.method for request in self.asked if word in request.headers]
 
 
 class _Server(ThreadingHTTPServer):
@@ -97,7 +97,9 @@ def web_of(pages: Mapping[str, Page]) -> Iterator[Web]:
     Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     yield server.web
     server.shutdown()
-    for one in server.web.opened:  # which a client may keep open, and with it a thread beside which nothing is forked
+    for (
+        connection
+    ) in server.web.opened:  # which a client may keep open, and with it a thread beside which nothing is forked
         with suppress(OSError):
-            one.shutdown(SHUT_RDWR)
+            connection.shutdown(SHUT_RDWR)
     server.server_close()

@@ -17,17 +17,17 @@ Code = Callable[[Run, Qrels], float]
 
 def ranked(run: Run, key: Callable[[tuple[str, str, float]], Any] | None = None) -> dict[str, list[str]]:
     """Return the docnos of each topic by descending score, ties by descending docno, or by a key."""
-    found: dict[str, list[str]] = {}
+    rankings: dict[str, list[str]] = {}
     for topic, docno, _ in sorted(run, key=key or (lambda row: (row[2], row[1])), reverse=True):
-        found.setdefault(topic, []).append(docno)
-    return found
+        rankings.setdefault(topic, []).append(docno)
+    return rankings
 
 
 def judged(qrels: Qrels) -> dict[str, dict[str, int]]:
-    found: dict[str, dict[str, int]] = {}
+    grades: dict[str, dict[str, int]] = {}
     for topic, docno, grade in qrels:
-        found.setdefault(topic, {})[docno] = grade
-    return found
+        grades.setdefault(topic, {})[docno] = grade
+    return grades
 
 
 def gains_of(docnos: Iterable[str], grades: dict[str, int]) -> list[float]:

@@ -226,7 +226,9 @@ class Comparison:
 
     def sentence(self, measure: str) -> str:
         """Return the change, its interval and the answer in words, and what this number of topics can show."""
-        beyond = f"worse than {self.limit}" if self._beyond else f"worse, perhaps by less than {self.limit[1:]}"
+        best = self.high if self.margin.sign > 0 else self.low
+        is_beyond = best is not None and -self.margin.sign * best >= self.margin.value
+        beyond = f"worse than {self.limit}" if is_beyond else f"worse, perhaps by less than {self.limit[1:]}"
         answer = {
             NO_WORSE: f"no worse than {self.limit}" + ", though worse than the baseline" * self.dropped,
             WORSE: beyond,
@@ -263,12 +265,6 @@ class Comparison:
         if math.isinf(self.low) or math.isinf(self.high):
             return "[no interval: the baseline's mean may be 0]"
         return f"[{self.text(self.low, '+')}, {self.text(self.high, '+')}]"
-
-    @property
-    def _beyond(self) -> bool:
-        """Whether the whole interval is beyond the margin."""
-        best = self.high if self.margin.sign > 0 else self.low
-        return best is not None and -self.margin.sign * best >= self.margin.value
 
 
 def check_scores(paired: Paired, margin: Margin, place: str) -> None:

@@ -238,10 +238,8 @@ def _correct_slices(frame: pd.DataFrame, settings: TestSettings) -> pd.DataFrame
     once = (~frame.duplicated(of_pair) & frame["p_between"].notna()).to_numpy()
     whole = np.full(len(frame), np.nan)
     whole[once] = significance.correct_p_values(frame["p_between"].to_numpy(dtype=float)[once], correction)
-    frame = frame.assign(p_between_corrected=whole)
-    return frame.assign(
-        p_between_corrected=frame.groupby(of_pair, sort=False)["p_between_corrected"].transform("first")
-    )
+    corrected = frame.assign(p_between_corrected=whole).groupby(of_pair, sort=False)["p_between_corrected"]
+    return frame.assign(p_between_corrected=corrected.transform("first"))
 
 
 # p alone.

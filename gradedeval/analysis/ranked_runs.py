@@ -257,15 +257,11 @@ class Ranking:
         for name, run in zip(names, runs, strict=True):
             columns = self._columns[name]
             ordered = columns.in_order(place, len(topics))
-            code[ordered.document], topic_of[ordered.document] = (
-                ordered.code,
-                np.repeat(np.arange(len(topics)), ordered.counts),
-            )
+            documents, counts = ordered.document, ordered.counts
+            code[documents], topic_of[documents] = ordered.code, np.repeat(np.arange(len(topics)), counts)
             listed = np.zeros(len(topics), dtype=bool)
             listed[place[columns.topic]] = True
-            ranked.append(
-                RankedRun(name, run.place, ordered.document, ordered.counts, ordered.first, listed, run.missing)
-            )
+            ranked.append(RankedRun(name, run.place, documents, counts, ordered.first, listed, run.missing))
         notes_by_run = [notes_of_run(run, scorer) if scorer else limit_caveats(run.notes) for run in runs]
         notes = merge_run_notes(dict.fromkeys(chain.from_iterable(notes_by_run)), len(runs))
         return RankedRuns(ranked, topics, code, topic_of, grader, self._numbers, notes)
@@ -342,11 +338,8 @@ def name_two_runs(baseline: Any, run: Any) -> dict[str, Any]:
     ):
         return named_runs([baseline, run]) if baseline != run else {f"{baseline} (A)": baseline, f"{run} (B)": run}
     (first, source), (second, second_source) = (next(iter(names.items())) for names in named)
-    return (
-        {first: source, second: second_source}
-        if first != second
-        else {f"{first} (A)": source, f"{second} (B)": second_source}
-    )
+    first, second = (first, second) if first != second else (f"{first} (A)", f"{second} (B)")
+    return {first: source, second: second_source}
 
 
 def check_maskable(scorer: Scorer, options: Options, command: str) -> None:
@@ -381,9 +374,8 @@ def check_by_rank(measure: Measure) -> None:
         raise InputError(f"'{measure}'", problem, "leave it out", usage=True)
     if measure.judged_only:
         problem = "uses a condensed list, whose ranks are not those of the run"
-        raise InputError(
-            f"'{measure}'", problem, f"leave out judged_only, and give {flag.judged_only:True}", usage=True
-        )
+        hint = f"leave out judged_only, and give {flag.judged_only:True}"
+        raise InputError(f"'{measure}'", problem, hint, usage=True)
 
 
 def trim_to_retrieved(gains: Gains) -> Gains:
@@ -443,11 +435,9 @@ def _cut(gains: Gains, rank: int) -> Gains:
     parts: dict[str, Any] = {name: values[:, :rank] for name, values in _rank_arrays(gains).items()}
     sample = _sample(gains, np.arange(len(gains.gain)), np.ones((len(gains.gain), rank), dtype=bool))
     cut = replace(gains, retrieved=np.minimum(gains.retrieved, rank), sample=sample, **parts)
-    return (
-        cut
-        if gains.intents is None
-        else replace(cut, intents=replace(gains.intents, each=[_cut(intent, rank) for intent in gains.intents.each]))
-    )
+    if gains.intents is None:
+        return cut
+    return replace(cut, intents=replace(gains.intents, each=[_cut(intent, rank) for intent in gains.intents.each]))
 
 
 def _sample(gains: Gains, rows: Ints, inside: Bools) -> Sample | None:
@@ -456,13 +446,8 @@ def _sample(gains: Gains, rows: Ints, inside: Bools) -> Sample | None:
         return None
     ranks = inside.shape[1]
     stratum, sampled, weight = (getattr(gains.sample, name)[rows, :ranks] for name in ("stratum", "sampled", "weight"))
-    return replace(
-        gains.sample,
-        stratum=np.where(inside, stratum, -1),
-        sampled=sampled & inside,
-        weight=weight * inside,
-        estimated=gains.sample.estimated[rows],
-    )
+    stratum, estimated = np.where(inside, stratum, -1), gains.sample.estimated[rows]
+    return replace(gains.sample, stratum=stratum, sampled=sampled & inside, weight=weight * inside, estimated=estimated)
 
 
 def _details(measure: Measure, gains: Gains) -> dict[str, Floats]:
@@ -508,9 +493,8 @@ def _fill_relevant(gains: Gains, best: Gains, rows: Ints, ranks: Ints, *, joins:
     if joins:
         filled = replace(filled, ideal=np.column_stack([top, filled.ideal]), pool=filled.pool + 1)
     pairs = zip(_intents(gains), _intents(best), strict=True)
-    return _with_intents(
-        filled, [_fill_relevant(intent, best_intent, rows, ranks) for intent, best_intent in pairs], rows
-    )
+    each = [_fill_relevant(intent, best_intent, rows, ranks) for intent, best_intent in pairs]
+    return _with_intents(filled, each, rows)
 
 
 def rises_of_batch(measure: Measure, gains: Gains, best: Gains, last: int | None = None) -> Floats:
@@ -717,12 +701,8 @@ class Sides:
     def retrieved(self) -> Ints:
         """The number of runs of each side that retrieved each document, 2 × documents."""
         ranked, size = self.ranked, len(self.ranked)
-        return np.array(
-            [
-                np.bincount(np.concatenate([ranked.runs[run].document for run in rows]), minlength=size)
-                for rows in self.runs
-            ]
-        )
+        documents = ([ranked.runs[run].document for run in rows] for rows in self.runs)
+        return np.array([np.bincount(np.concatenate(of_side), minlength=size) for of_side in documents])
 
     @cached_property
     def middle(self) -> Floats:
@@ -748,13 +728,12 @@ class Sides:
         """Return for each topic whether both sides have the same rankings down to a rank, in the same shares."""
         found = np.zeros(len(topics), dtype=bool)
         for i, topic in enumerate(topics.tolist()):
+            rankings = ((self.ranked.runs[run].of_topic(topic)[:last].tobytes() for run in rows) for rows in self.runs)
             first, second = (
-                Counter(self.ranked.runs[run].of_topic(topic)[:last].tobytes() for run in rows) for rows in self.runs
+                {ranking: count * size for ranking, count in Counter(of_side).items()}
+                for of_side, size in zip(rankings, self.counts[::-1], strict=True)
             )
-            sizes = self.counts
-            found[i] = {ranking: count * sizes[1] for ranking, count in first.items()} == {
-                ranking: count * sizes[0] for ranking, count in second.items()
-            }
+            found[i] = first == second
         return found
 
 
@@ -815,9 +794,8 @@ class DocumentChanges:
         nowhere = (old == new) & (old == NOWHERE)
         rose = (new < old) | (nowhere & (new_share > old_share))
         fell = (new > old) | (nowhere & (new_share < old_share))
-        return np.select([old_share == 0, new_share == 0, rose, fell], [ENTERED, LEFT, ROSE, FELL], STAYED).astype(
-            object
-        )
+        cases = [old_share == 0, new_share == 0, rose, fell]
+        return np.select(cases, [ENTERED, LEFT, ROSE, FELL], STAYED).astype(object)
 
     def passed_by_unjudged(self, relevant: Bools) -> Ints:
         """Return for each chosen document the relevant one that it moved above while unjudged; −1 for none. Among more

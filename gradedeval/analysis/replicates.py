@@ -98,17 +98,9 @@ def compare_systems(paired: Paired, seeds: Matrix, first: Ints, second: Ints, al
     counts, sd = np.array([len(of_system) for of_system in runs]), deviations(paired, runs)
     p = np.where(have_enough_seeds(counts[second], counts[first]), p, np.nan)
     low, high = (paired.reading.of_mean(end, len(paired.topics)) for end in (mean - margin, mean + margin))
-    return {
-        "seeds": counts[second],
-        "sd": sd[second],
-        "baseline_seeds": counts[first],
-        "baseline_sd": sd[first],
-        "se": se * (len(paired.topics) if paired.reading.summary == "total" else 1),
-        "df": df,
-        "low": low,
-        "high": high,
-        "p": p,
-    }
+    se = se * (len(paired.topics) if paired.reading.summary == "total" else 1)
+    of_seeds = {"seeds": counts[second], "sd": sd[second], "baseline_seeds": counts[first], "baseline_sd": sd[first]}
+    return {**of_seeds, "se": se, "df": df, "low": low, "high": high, "p": p}
 
 
 def have_enough_seeds(seeds: Ints, baseline_seeds: Ints) -> Bools:
@@ -179,10 +171,8 @@ def _seed_scores(paired: Paired, seeds: Matrix) -> list[Floats]:
     topic_index = {topic: number for number, topic in enumerate(seeds.topics)}
     topics = [topic_index[topic] for topic in paired.topics]
     row = {run: number for number, run in enumerate(seeds.runs)}
-    return [
-        paired.reading.tested(seeds.score[[row[run] for run in systems[system]]][:, topics, column])
-        for system in paired.runs
-    ]
+    rows = ([row[run] for run in systems[system]] for system in paired.runs)
+    return [paired.reading.tested(seeds.score[of_system][:, topics, column]) for of_system in rows]
 
 
 def deviations(paired: Paired, runs: Sequence[Floats]) -> Floats:

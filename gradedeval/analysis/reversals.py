@@ -192,11 +192,8 @@ class Precisions:
         Topics are rows with a chosen document at a rank that counts. Scores are on the tested scale, with the chosen
         documents relevant too."""
         at_once = max(1, CELLS_OF_CHOICES // max(len(self.whole) * self.width, 1))
-        return [
-            scored
-            for begin in range(0, len(choices), at_once)
-            for scored in self._scores(choices[begin : begin + at_once], ceiling)
-        ]
+        parts = (choices[begin : begin + at_once] for begin in range(0, len(choices), at_once))
+        return [scored for part in parts for scored in self._scores(part, ceiling)]
 
     def _scores(self, choices: Sequence[Ints], ceiling: float) -> list[tuple[Ints, Floats]]:
         topics, size = len(self.whole), len(self.whole) * self.width
@@ -302,10 +299,8 @@ class JudgedRun:
 
     def places(self, numbers: Ints) -> NDArray[Any]:
         """Return the indices of documents in the lists above; −1 for others."""
-        indices: list[NDArray[Any]] = [
-            place[part.cells(numbers)] for place, part in zip(self._places, self.parts, strict=True)
-        ]
-        return np.maximum.reduce(indices) if len(indices) > 1 else indices[0]
+        parts = zip(self._places, self.parts, strict=True)
+        return np.asarray(np.maximum.reduce([place[part.cells(numbers)] for place, part in parts]))
 
     def rises(self, chosen: Sequence[Ints]) -> list[float]:
         """Return the rise of the sum of scores for each choice of relevant documents, by number."""
@@ -407,11 +402,9 @@ def judge_run(scorer: Scorer, column: int, parts: list[Part], by_rank: dict[byte
         places = ((topic + begin).astype(np.int32), (rank + 1).astype(np.int32))
         columns_of_parts.append((none, part.number[seen], *places, weight[seen], fixed[seen], most))
         begin += len(none)
-    base, number, topics, places_of, weights, each, all_of_them = map(
-        np.concatenate, zip(*columns_of_parts, strict=True)
-    )
+    base, number, topics, ranks, weights, each, most = map(np.concatenate, zip(*columns_of_parts, strict=True))
     exact, direct_of = each if additive else None, precise if len(precise) == len(parts) else None
-    lists = (base, number, topics, places_of, weights, exact, bounded, all_of_them)
+    lists = (base, number, topics, ranks, weights, exact, bounded, most)
     return JudgedRun(scorer, column, parts, *lists, looked_at, direct_of)
 
 
@@ -437,10 +430,8 @@ def _rank_weights(scorer: Scorer, column: int, part: Part, by_topic: dict[bytes,
     """Return the gain, topics × ranks, of a document if it is the only relevant one."""
     batch, width = part.batch, part.batch.codes.shape[1]
     if any(len(by_topic.get(topic, ())) < width for topic in batch.topics):
-        empty = replace(
-            batch, codes=np.full_like(batch.codes, batch.unjudged_code), retrieved=np.full_like(batch.retrieved, width)
-        )
-        alone = Part(empty, np.ones_like(part.number))
+        codes, retrieved = np.full_like(batch.codes, batch.unjudged_code), np.full_like(batch.retrieved, width)
+        alone = Part(replace(batch, codes=codes, retrieved=retrieved), np.ones_like(part.number))
         deepest = min(width, scorer.measures[column].cutoff or width)
         rows, ranks = np.arange(len(batch.topics)), np.arange(width)
         choices = ((rows, np.tile(ranks == rank, (len(rows), 1))) for rank in range(-1, deepest))

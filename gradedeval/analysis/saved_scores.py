@@ -412,15 +412,11 @@ def describe_mismatch(signature: Signature, other: Signature, measure: str, else
         differences.pop("gradedeval", None)  # another version is noted
         if signature.counts != other.counts:
             differences["topics"] = signature.counts, other.counts
-    parts = [
-        f"{name} {_setting_text(mine)} ({elsewhere} {_setting_text(theirs)})"
-        for name, (mine, theirs) in differences.items()
-    ]
+    texts = {
+        name: ["unset" if value is None else value or "set" for value in both] for name, both in differences.items()
+    }
+    parts = [f"{name} {mine} ({elsewhere} {theirs})" for name, (mine, theirs) in texts.items()]
     return f"scored with {', '.join(parts)}" if parts else ""
-
-
-def _setting_text(value: str | None) -> str:
-    return "unset" if value is None else value or "set"
 
 
 def _origin_mismatch(first: str, reference: Origin, origin: Origin, measure: str) -> str:

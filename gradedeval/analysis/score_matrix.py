@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import compress
@@ -144,13 +144,11 @@ class Matrix:
     def labelled(self) -> dict[str, dict[str, Bools]]:
         """column -> label -> mask of its topics; empty without slices."""
         columns = {} if self.slices is None else self.slices.topics
-        return {
-            column: {
-                label: np.array([topic in members for topic in self.topics], dtype=bool)
-                for label, members in of.items()
-            }
-            for column, of in columns.items()
-        }
+
+        def mask(members: Collection[str]) -> Bools:
+            return np.array([topic in members for topic in self.topics], dtype=bool)
+
+        return {column: {label: mask(members) for label, members in of.items()} for column, of in columns.items()}
 
     def of_topics(self, kept: Bools) -> Matrix:
         """Select topics."""
@@ -202,10 +200,9 @@ class Matrix:
     @property
     def hint(self) -> str:
         """The cure for too few included pairs."""
-        uncertain = (~self.included & ~np.isnan(self.score)).any()
-        return (
-            f"compare fewer runs, or raise {flag.max_residual}" if uncertain else "compare runs with topics in common"
-        )
+        if (~self.included & ~np.isnan(self.score)).any():  # uncertain
+            return f"compare fewer runs, or raise {flag.max_residual}"
+        return "compare runs with topics in common"
 
     def reading_notes(self) -> list[str]:
         """Return a note on measures with unknown summary and direction."""
@@ -489,9 +486,7 @@ def _from_saved(saved: SavedScores) -> Matrix:
     parsed = map(known_measure, measures)
     readings = [None if measure is None else measure.reading for measure in parsed]
     matrix = _empty(runs, topics, measures, measures, readings)
-    indices: list[Mapping[str, int]] = [
-        {name: index for index, name in enumerate(names)} for names in (runs, topics, measures)
-    ]
+    indices = [{name: index for index, name in enumerate(names)} for names in (runs, topics, measures)]
     for row in rows:
         cell = tuple(index[getattr(row, name)] for index, name in zip(indices, key, strict=True))
         matrix.score[cell], matrix.residual[cell], matrix.unjudged[cell] = row.score, row.residual, row.unjudged
@@ -628,13 +623,8 @@ def run_pairs(runs: int, baselines: Sequence[int] = ()) -> tuple[Ints, Ints]:
     if not baselines:
         first, second = np.triu_indices(runs, 1)
         return first, second
-    pairs = [
-        (baseline, run)
-        for i, baseline in enumerate(baselines)
-        for run in range(runs)
-        if run != baseline and run not in baselines[:i]
-    ]
-    first, second = np.array(pairs).T
+    each = ((baseline, baselines[: i + 1]) for i, baseline in enumerate(baselines))
+    first, second = np.array([(baseline, run) for baseline, done in each for run in range(runs) if run not in done]).T
     return first, second
 
 
@@ -654,9 +644,8 @@ def options_with_residuals(like: str | None = None, *, bounded: bool = True, **k
     bounded = bounded and options.predicted is None and not options.judged_only
     defaults = frozenset({"residuals", "bounds"})  # which are not the user's choice here
     given, may_be_unused = options.given | defaults, options.may_be_unused | defaults
-    return replace(
-        options, residuals="total" if bounded else None, bounds=False, given=given, may_be_unused=may_be_unused
-    )
+    options = replace(options, bounds=False, given=given, may_be_unused=may_be_unused)
+    return replace(options, residuals="total" if bounded else None)
 
 
 def scores_to_compare(

@@ -277,13 +277,8 @@ def posterior(differences: Floats, rope: float, alpha: float) -> dict[str, Float
         better = np.where(scale == 0, 0, around.sf((rope - mean) / steps))
         worse = np.where(scale == 0, 0, around.sf((rope + mean) / steps))
     margin = around.isf(alpha / 2) * scale
-    probabilities = {
-        "low": mean - margin,
-        "high": mean + margin,
-        "better": better,
-        "equivalent": np.maximum(1 - better - worse, 0),
-        "worse": worse,
-    }
+    probabilities = {"better": better, "equivalent": np.maximum(1 - better - worse, 0), "worse": worse}
+    probabilities = {"low": mean - margin, "high": mean + margin, **probabilities}
     blank = no_variance(differences)
     return {name: np.where(blank, np.nan, values) for name, values in probabilities.items()}
 
@@ -407,9 +402,8 @@ def describe_test(test: Test, topics: int, draws: int, seed: int, runs: int = 2)
 
 def uses_draws(test: Test, topics: int, draws: int, runs: int) -> bool:
     """Return whether a test uses random draws; with few topics all permutations are listed."""
-    return test == "bootstrap" or (
-        test in RANDOMIZED and not is_exact(topics, draws, runs if test == "tukey-hsd" else 2)
-    )
+    labels = runs if test == "tukey-hsd" else 2
+    return test == "bootstrap" or (test in RANDOMIZED and not is_exact(topics, draws, labels))
 
 
 def min_p(test: Test, topics: int, draws: int, runs: int = 2) -> float:
@@ -443,9 +437,8 @@ def explain_unattainable(
     needed = math.ceil(min(smallest * factor / level, MOST_DRAWS + 1)) - 1
     needed += min_p(test, topics, needed, runs) * factor > level  # the last bit of a product
     enough = random and needed <= MOST_DRAWS and min_p(test, topics, needed, runs) * factor <= level
-    return problem, (f"use {flag.draws:{needed}} or more" if enough else "use more topics") + (
-        f", or {flag.test:t}" if topics > 1 else ""
-    )
+    cure = f"use {flag.draws:{needed}} or more" if enough else "use more topics"
+    return problem, f"{cure}, or {flag.test:t}" if topics > 1 else cure
 
 
 @dataclass(frozen=True)

@@ -492,10 +492,8 @@ class Differences:
         hidden = np.bincount(topic[(topic >= 0) & ~counted], minlength=topics) + self.unseen
         number = np.flatnonzero(counted)
         ranks = np.arange(len(number))
-        return (
-            UnjudgedDocuments(topic[number], ranks, np.full(len(ranks), len(ranks)), hidden, len(ranks)),
-            np.append(lift[number], 0.0),
-        )
+        unknown = UnjudgedDocuments(topic[number], ranks, np.full(len(ranks), len(ranks)), hidden, len(ranks))
+        return unknown, np.append(lift[number], 0.0)
 
     def _ideal_of(self, most: int) -> Floats:
         """Return the divisor of scores for 0, 1, 2, … documents of gain 1, up to `most`, and for all that follow."""

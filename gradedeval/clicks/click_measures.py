@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
-from gradedeval import kernel
+from gradedeval import arrays, kernel
 from gradedeval.analysis import pictures, ranked_runs
 from gradedeval.arrays import Bools, Floats, Ints, np
 from gradedeval.clicks.click_models import NO_LIST
@@ -99,10 +99,8 @@ class ClickMeasures(kernel.results.FrameResult, FromLog):
         names = [name for name in CLICK_MEASURES if name in frame]
         counts = [Column(name, "count") for name in ("list", "sessions")]
         numbers = (frame.groupby(kernel.results.group_numbers(frame, "topic"), sort=False).cumcount() + 1).tolist()
-        rows = [
-            [row["topic"], number, row["sessions"], *(row[name] for name in names)]
-            for number, row in zip(numbers, kernel.results.to_rows(frame), strict=True)
-        ]
+        numbered = zip(numbers, kernel.results.to_rows(frame), strict=True)
+        rows = [[row["topic"], number, row["sessions"], *(row[name] for name in names)] for number, row in numbered]
         columns = [Column("topic"), *counts, *(Column(name, "score") for name in names)]
         return Document([Table(columns, rows)], self.settings)
 
@@ -215,11 +213,9 @@ def _values_of_patterns(log: ClickLog) -> Floats:
 def _successes(log: ClickLog, relevant: Bools) -> Floats:
     """Return for each row of `log.totals()` whether a click is on a relevant document."""
     configuration, pattern, _ = log.totals()
-    clicks_of_row = log.clicks[pattern]
-    row = np.repeat(np.arange(len(pattern)), clicks_of_row)
+    row = np.repeat(np.arange(len(pattern)), log.clicks[pattern])
     begin = np.cumsum(log.clicks) - log.clicks
-    within = np.arange(len(row)) - np.repeat(np.cumsum(clicks_of_row) - clicks_of_row, clicks_of_row)
-    rank = log.flat_clicks[1][begin[pattern[row]] + within]
+    rank = log.flat_clicks[1][arrays.ranges(begin[pattern], log.clicks[pattern])]
     hits = np.bincount(row, relevant[configuration[row], rank - 1], minlength=len(pattern))
     return np.asarray(hits > 0, dtype=np.float64)
 
@@ -261,9 +257,8 @@ def paired_correlation(topics: Sequence[str], x: Floats, y: Floats, pairs: int, 
         list_a = (draws[..., 0] * lists).astype(np.int64)
         list_b = (draws[..., 1] * (lists - 1)).astype(np.int64)
         list_a, list_b = first + list_a, first + list_b + (list_b >= list_a)
-        differences.append(
-            [np.stack([(v[list_a] - v[list_b]).mean(axis=1) for v in some.T], axis=1) for some in (x, y)]
-        )
+        apart = ([(v[list_a] - v[list_b]).mean(axis=1) for v in some.T] for some in (x, y))
+        differences.append([np.stack(of_columns, axis=1) for of_columns in apart])
     dx, dy = (np.concatenate([part[side] for part in differences]) for side in (0, 1))
     return weighted_correlation(dx, dy, np.ones(pairs))
 
@@ -304,9 +299,8 @@ def plot_clicks(correlations: Any, measure: Any = None, click_measure: str = CLI
     if click_measure not in names:
         hint = did_you_mean(click_measure, names) or f"choose from {shorten(names)}"
         raise InputError("plot.clicks", f"no click measure '{click_measure}'", hint, usage=True)
-    return pictures.draw_on(
-        partial(draw_clicks, frame=rows[rows["clicks"] == click_measure], lists=correlations.lists), ax
-    )
+    drawn = rows[rows["clicks"] == click_measure]
+    return pictures.draw_on(partial(draw_clicks, frame=drawn, lists=correlations.lists), ax)
 
 
 def click_panels(correlations: Any, click_measure: ClickMeasureSetting = CLICKS) -> list[pictures.Panel]:

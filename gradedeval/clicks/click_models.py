@@ -98,11 +98,8 @@ def items_of(log: ClickLog, tie: Tie, qrels: Qrels | None) -> Items:
     if qrels is None:
         raise InputError(f"{flag.tie:grade}", "needs the grades of documents", "add QRELS", usage=True)
     judged = {topic: grades_of(qrels, topic) for topic in set(log.topics)}
-    grades_shown = {
-        judged[topic].get(docno, UNJUDGED)
-        for topic, docnos in zip(log.topics, log.shown, strict=True)
-        for docno in docnos
-    }
+    lists = zip(log.topics, log.shown, strict=True)
+    grades_shown = {judged[topic].get(docno, UNJUDGED) for topic, docnos in lists for docno in docnos}
     if grades_shown == {UNJUDGED}:
         raise InputError(log.place, f"no document shown is judged in {qrels.place}", "give the qrels of its topics")
     grades = sorted(grade for grade in grades_shown if grade is not UNJUDGED)
@@ -447,10 +444,9 @@ def _check_products(parameters: dict[str, Floats], unseen: float | None, place: 
 
 def _check_shape(spec: ModelSpec, name: str, values: Floats, place: str) -> None:
     """Raise InputError if a parameter other than of items has the wrong shape for the model."""
-    expected, dimensions = {
-        "continuation": ("a list of numbers, one for each rank", 1),
-        "examination": ("a list of numbers, one for each rank", 1),
-    }.get(name, ("a number", 0))
+    expected, dimensions = "a number", 0
+    if name in ("continuation", "examination"):
+        expected, dimensions = "a list of numbers, one for each rank", 1
     if spec.name == "ubm" and name == "examination":
         expected, dimensions = "a list of lists, for each rank one number for no click and each rank", 2
     if values.ndim != dimensions or len(set(values.shape)) > 1:

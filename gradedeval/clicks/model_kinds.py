@@ -311,10 +311,7 @@ def scale_examination(parameters: Parameters) -> Parameters:
     first = parameters["examination"].flat[0]
     if not first > 0:
         return parameters
-    return {
-        "attractiveness": parameters["attractiveness"] * first,
-        "examination": parameters["examination"] / first,
-    }
+    return {"attractiveness": parameters["attractiveness"] * first, "examination": parameters["examination"] / first}
 
 
 def position_step(parameters: Parameters, cells: Cells, prior: Prior) -> tuple[Parameters, Floats]:
@@ -458,10 +455,8 @@ class ModelSpec:
 
 def read_models(texts: str | tuple[str, ...] | list[str]) -> list[ModelSpec]:
     """Read click models as in "dbn(gamma=fit) ubm". Raises InputError (usage) for an unknown one or parameter."""
-    words = [
-        word for text in ([texts] if isinstance(texts, str) else texts) for word in kernel.notation.split_words(text)
-    ]
-    return list(dict.fromkeys(map(_read, words)))
+    each = map(kernel.notation.split_words, [texts] if isinstance(texts, str) else texts)
+    return list(dict.fromkeys(_read(word) for words in each for word in words))
 
 
 def _read(word: str) -> ModelSpec:
@@ -493,12 +488,7 @@ def _read(word: str) -> ModelSpec:
 # Quality of predictions: log-likelihood and perplexity, by session and by rank.
 
 
-MEANS = {
-    "perplexity": "by_rank",
-    "per click": "by_click",
-    "per skip": "by_skip",
-    "unconditional": "unconditional",
-}
+MEANS = {"perplexity": "by_rank", "per click": "by_click", "per skip": "by_skip", "unconditional": "unconditional"}
 """Name of the arithmetic mean over ranks -> field of `Prediction`."""
 
 

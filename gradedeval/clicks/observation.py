@@ -11,7 +11,7 @@ from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-from gradedeval import kernel
+from gradedeval import arrays, kernel
 from gradedeval.analysis.tables import DisplayColumns, format_range, frame_document, plain_columns
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.clicks.log import (
@@ -234,10 +234,7 @@ class _Model:
         clicks_of_row = log.clicks[clicked]
         # Each click of each pattern of each reader.
         self.reader = np.repeat(reader, clicks_of_row)
-        within = np.arange(int(clicks_of_row.sum())) - np.repeat(
-            np.cumsum(clicks_of_row) - clicks_of_row, clicks_of_row
-        )
-        self.gap = gap[np.repeat(begin[clicked], clicks_of_row) + within]
+        self.gap = gap[arrays.ranges(begin[clicked], clicks_of_row)]
         each = np.repeat(sessions, clicks_of_row)
         self.weight = each / np.repeat(np.maximum(clicks_of_row, 1), clicks_of_row)
         self.clicks = np.bincount(reader, sessions * clicks_of_row, minlength=self.named + len(log.patterns))
@@ -276,9 +273,8 @@ class _Model:
         """Return outer × ranks: P(observed), the mean over the sessions of each user, then over users."""
         (pair_outer, pair_reader), inside = collapse([rows.outer, rows.reader], rows.sessions)
         users = np.bincount(pair_outer, np.where(pair_reader < self.named, 1, inside), minlength=size)
-        pair = np.searchsorted(
-            pair_outer * len(self.sessions) + pair_reader, rows.outer * len(self.sessions) + rows.reader
-        )
+        readers = len(self.sessions)
+        pair = np.searchsorted(pair_outer * readers + pair_reader, rows.outer * readers + rows.reader)
         of_user = np.where(rows.reader < self.named, inside[pair], 1)
         share = rows.sessions / of_user / users[rows.outer]
         total, most = np.zeros((size, self.depth)), max(1, CELLS // self.depth)
@@ -288,10 +284,8 @@ class _Model:
             for last in np.unique(rows.last[low:high]).tolist():
                 here, seen = low + np.flatnonzero(rows.last[low:high] == last), min(last, self.depth)
                 for some in (here[begin_part : begin_part + most] for begin_part in range(0, len(here), most)):
-                    looked = np.ones((len(some), self.depth))
-                    looked[:, seen:] = (
-                        smoothed[rows.reader[some] - begin, : self.depth - seen] * self.continuation(last)[seen:]
-                    )
+                    looked, below = np.ones((len(some), self.depth)), self.continuation(last)[seen:]
+                    looked[:, seen:] = smoothed[rows.reader[some] - begin, : self.depth - seen] * below
                     _add_rows(total, rows.outer[some], share[some, None] * looked)
         return total
 

@@ -13,17 +13,11 @@ import numpy as np
 from gradedeval import kernel
 from gradedeval.errors import InputError, emit_notes
 from gradedeval.interop.trec_eval import adapted_notes, drop_in_options, line_values, names_of, needed_measures
-from gradedeval.interop.trec_eval_lines import ENTRIES, EVERY, Line, Setting, select_lines
-from gradedeval.kernel import MEASURES, Options, Qrels, Scorer, Workers, decode, encode
+from gradedeval.interop.trec_eval_lines import ENTRIES, EVERY, Line, Setting, counting_topics, select_lines
+from gradedeval.kernel import Options, Qrels, Scorer, Workers, decode, encode
 
-__all__ = [
-    "RelevanceEvaluator",
-    "compute_aggregated_measure",
-    "parse_qrel",
-    "parse_run",
-    "supported_measures",
-    "supported_nicknames",
-]
+__all__ = ["RelevanceEvaluator", "compute_aggregated_measure", "parse_qrel", "parse_run", "supported_measures",
+           "supported_nicknames"]  # fmt: skip
 
 __version__ = "0.5.11"
 """The pytrec_eval whose interface this is: libraries look at it."""
@@ -74,10 +68,7 @@ class RelevanceEvaluator:
         options = drop_in_options(False, relevance_level, None, bool(judged_docs_only_flag), VERSION)
         qrels = query_relevance if isinstance(query_relevance, Qrels) else _read(query_relevance)
         lines = select_lines([_with_dots(word) for word in words], Setting(VERSION))
-        # Each topic counts 1 in num_q.
-        self._lines = _named(
-            [replace(line, measure=MEASURES["num_q"]) if line.name == "num_q" else line for line in lines]
-        )
+        self._lines = _named([counting_topics(line) for line in lines])
         self._scorer = Scorer(qrels, needed_measures(self._lines), options)
         self._notes = list(self._scorer.notes)
 
@@ -91,9 +82,8 @@ class RelevanceEvaluator:
         """
         if not self._scorer.qrels.topics or (isinstance(scores, Mapping) and not scores):
             return {}
-        result = kernel.tasks.score_run(
-            "run", scores, self._scorer, Workers(), names=names_of(self._lines, self._scorer)
-        )
+        names = names_of(self._lines, self._scorer)
+        result = kernel.tasks.score_run("run", scores, self._scorer, Workers(), names=names)
         if result.error and result.error.kind != "no-common-topics":
             raise result.error
         emit_notes([*self._notes, *adapted_notes(result.notes), *([str(result.error)] if result.error else [])])

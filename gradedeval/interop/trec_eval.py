@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gradedeval import kernel
 from gradedeval.arrays import Bools, Floats, np
 from gradedeval.errors import InputError, Note, emit_notes, shorten
-from gradedeval.interop.trec_eval_lines import Line
+from gradedeval.interop.trec_eval_lines import Line, counting_topics
 from gradedeval.kernel import MEASURES, Measure, Options, SmallTable, decode, resolve_options
 
 if TYPE_CHECKING:
@@ -410,13 +410,8 @@ def _by_group(groups: JudgmentGroups) -> Qrels:
 def score_groups(name: str, path: str, groups: JudgmentGroups, lines: list[Line], options: Options) -> ScoredRun:
     """Score a run by ordinary measures: a topic's score is the mean over its groups."""
     run, topics, notes = _read(path, groups, options)
-    repeated = {
-        topic + BETWEEN + group: run.topics[topic]
-        for topic in topics
-        if topic in run.topics
-        for group in groups.topics[topic]
-    }
-
+    retrieved = [topic for topic in topics if topic in run.topics]
+    repeated = {topic + BETWEEN + group: run.topics[topic] for topic in retrieved for group in groups.topics[topic]}
     judged = _by_group(groups)
 
     def values(options: Options) -> Floats:
@@ -524,14 +519,8 @@ def drop_in_options(complete: bool, level: int | None, depth: int | None, judged
     topics = "qrels" if complete else "both"
     options = resolve_options("trec_eval", topics=topics, rel=level, depth=depth, judged_only=judged_only)
     # trec_eval says nothing of options without effect.
-    return replace(
-        options,
-        order="float32" if version == "9" else "score",
-        extra_fields=True,
-        run_format="trec",
-        qrels_format="trec",
-        may_be_unused=options.given,
-    )
+    options = replace(options, extra_fields=True, run_format="trec", qrels_format="trec", may_be_unused=options.given)
+    return replace(options, order="float32" if version == "9" else "score")
 
 
 def evaluate_drop_in(
@@ -585,12 +574,10 @@ def _evaluate(
     judged = kernel.Qrels(qrels, duplicates=options.duplicates, format=options.qrels_format)
     scorer = kernel.Scorer(judged, needed_measures(lines), options)
     workers = kernel.Workers.current()
-    results = [
-        score_run(name, path, scorer, lines, workers.silent()) for name, path in workers.progress(list(runs.items()))
-    ]
-    few = kernel.caveats.few_topics_notes(
-        max((scored.runs[0].most(len(scorer.measures)) for _, scored in results), default=0)
-    )
+    each = workers.progress(list(runs.items()))
+    results = [score_run(name, path, scorer, lines, workers.silent()) for name, path in each]
+    most = max((scored.runs[0].most(len(scorer.measures)) for _, scored in results), default=0)
+    few = kernel.caveats.few_topics_notes(most)
     run_notes = kernel.caveats.merge_run_notes((note for scored, _ in results for note in scored.notes), len(results))
     notes = [*scorer.notes, *lost, *run_notes, *few]
     if form is None:
@@ -601,7 +588,7 @@ def _evaluate(
 
 def _as_numbers(lines: list[Line], form: str) -> tuple[list[Line], list[str]]:
     """Return the numeric lines and a note about the others. Raises InputError (usage) if none is left."""
-    counted = [replace(line, measure=MEASURES["num_q"]) if line.name == "num_q" else line for line in lines]
+    counted = list(map(counting_topics, lines))
     lost = ", ".join(line.name for line in counted if line.measure is None)
     numeric = [line for line in counted if line.measure is not None]
     problem = f"{form} holds numbers only, not the text of {lost}"

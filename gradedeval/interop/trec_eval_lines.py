@@ -49,6 +49,11 @@ class Setting:
     documents: int = 0
 
 
+def counting_topics(line: Line) -> Line:
+    """Return the line of num_q as a measure, of which each topic counts 1; others unchanged."""
+    return replace(line, measure=MEASURES["num_q"]) if line.name == "num_q" else line
+
+
 Lines = Callable[[str, str, Setting], list[Line]]
 """(name, parameters after its dot (empty: defaults), setting) -> lines."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -103,9 +103,8 @@ def lists_of(measure: Measure, judged: JudgedLists, top: float | None, above: in
     if top is not None and top < labels[-1]:
         hint = "raise top, or correct the label"
         raise InputError("labels", f"label {labels[-1]:g} is above the top grade {top:g}", hint, usage=True)
-    table = kernel.gains.gain_table(
-        measure, kernel.gains.Grades(labels, float(labels[-1]) if top is None else float(top))
-    )
+    highest = float(labels[-1] if top is None else top)
+    table = kernel.gains.gain_table(measure, kernel.gains.Grades(labels, highest))
     gain, starts = table.gain_of_label[codes], np.cumsum(judged.sizes) - judged.sizes
     varied = np.flatnonzero(np.maximum.reduceat(gain, starts) > np.minimum.reduceat(gain, starts))
     varied = varied[np.argsort(-judged.sizes[varied], kind="stable")]
@@ -213,10 +212,8 @@ def swap_deltas(measure: AnyMeasure, grades: Any, order: Any = None, *, top: flo
 def _ranking(order: Any, documents: int) -> Any:
     ranking = np.arange(documents) if order is None else kernel.evaluate_arrays.as_numbers(order, "order").ravel()
     if not np.array_equal(np.sort(ranking), np.arange(documents)):
-        hint = "np.argsort(-scores) gives them"
-        raise InputError(
-            "order", f"is not a ranking of {documents} documents by their numbers from 0", hint, usage=True
-        )
+        problem = f"is not a ranking of {documents} documents by their numbers from 0"
+        raise InputError("order", problem, "np.argsort(-scores) gives them", usage=True)
     return ranking.astype(np.int64)
 
 
@@ -314,11 +311,7 @@ def _of_precision(ranked: Block, first: int, last: int) -> Floats:
     return change
 
 
-_CLOSED: dict[str, Callable[[Block, int, int], Floats]] = {
-    "gain": _of_gain,
-    "stop": _of_stop,
-    "precision": _of_precision,
-}
+_CLOSED = {"gain": _of_gain, "stop": _of_stop, "precision": _of_precision}
 
 
 def _weights(ranked: Block) -> Floats:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
@@ -536,11 +535,7 @@ def _of_precision(block: Block, rows: slice, above: Floats) -> Smoothed:
     return Smoothed(weight * precision, shared)
 
 
-_SMOOTH: dict[str, Callable[[Block, slice, Floats], Smoothed]] = {
-    "gain": _of_gain,
-    "stop": _of_stop,
-    "precision": _of_precision,
-}
+_SMOOTH = {"gain": _of_gain, "stop": _of_stop, "precision": _of_precision}
 
 
 @public

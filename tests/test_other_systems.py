@@ -24,7 +24,6 @@ from support.commands import Command
 from support.paths import QRELS, SAMPLES
 
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "neural")]
-GAINS = b"0,0\n1,0.1\n2,0.3\n3,0.6\n4,1\n"
 MEASURES = ["err@20", "ndcg@10", "ap"]
 
 
@@ -140,11 +139,11 @@ def test_lines_may_end_as_on_windows(which: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("encoding", [pytest.param("cp1252", marks=pytest.mark.exhaustive), "ascii"])
-def test_output_is_utf8_on_any_console(encoding: str) -> None:
-    words = ["compare", *RUNS, QRELS, "-m", "ap", "--quiet"]
+def test_output_is_utf8_on_any_console(encoding: str, tmp_path: Path) -> None:
+    (tmp_path / "é.run").symlink_to(RUNS[0])
     outputs = [
         subprocess.run(
-            [sys.executable, "-m", "gradedeval", *words],
+            [sys.executable, "-m", "gradedeval", tmp_path / "é.run", QRELS, "-m", "ap", "-f", "csv"],
             env={**os.environ, "PYTHONIOENCODING": name, "PYTHONUTF8": "0"},
             capture_output=True,
             check=True,
@@ -152,7 +151,7 @@ def test_output_is_utf8_on_any_console(encoding: str) -> None:
         for name in (encoding, "utf-8")
     ]
     assert outputs[0] == outputs[1]
-    assert "—".encode() in outputs[0]
+    assert "é.run".encode() in outputs[0]
 
 
 @pytest.mark.parametrize(

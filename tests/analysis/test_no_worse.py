@@ -113,7 +113,7 @@ def slow_answer(new: Sequence[float], old: Sequence[float], margin: Margin) -> s
 @pytest.mark.parametrize("relative", [True, False])
 def test_ends_and_answers_are_those_of_the_slow_formulas(relative: bool, sign: int) -> None:
     seen = set()
-    for number, (new, old) in enumerate(samples(150)):
+    for number, (new, old) in enumerate(samples(80)):
         margin = Margin((0.02, 0.05, 0.15)[number % 3], relative, sign)
         arrays = np.array([new]), np.array([old])
         ends, p = intervals(*arrays, relative), p_of_drop(*arrays, margin)

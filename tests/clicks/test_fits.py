@@ -141,9 +141,9 @@ def test_what_cannot_be_fitted_is_one_line(words: list[str], message: str, cli: 
 @pytest.mark.parametrize(
     ("words", "measures"),
     [
-        (["-m", "dcg rbp(p=0.5..0.9)"], ["rbp(p=0.5)@3", "dcg@3"]),
+        (["-m", "dcg rbp(p=0.5..0.9..0.1)"], ["rbp(p=0.5)@3", "dcg@3"]),
         ([], ["zipf(beta=0.934)@50", "logharmonic(b=2)@50", "rbp(p=0.05)@3", "poisson(alpha=0.1)@3"]),
-        (["-m", "dcg@4 rbp(p=0.5..0.9)"], ["rbp(p=0.5)@3", "dcg@4"]),
+        (["-m", "dcg@4 rbp(p=0.5..0.9..0.1)"], ["rbp(p=0.5)@3", "dcg@4"]),
         (["-m", "p"], ["p@3"]),  # which needs a cutoff
     ],
 )
@@ -154,8 +154,8 @@ def test_k_cuts_measures_ranges_and_families(words: list[str], measures: list[st
 
 
 def test_a_note_names_the_measures_that_k_does_not_cut(cli: Command) -> None:
-    outcome = cli("clicks", "fit", str(EXAMPLE), "-k", "3", "-m", "p@50 rbp(p=0.5..0.9)@50")
-    assert outcome.messages[0].startswith("-k 3: no measure here uses it (rbp(p=0.5..0.9)@50, p@50)")
+    outcome = cli("clicks", "fit", str(EXAMPLE), "-k", "3", "-m", "p@50 rbp(p=0.5..0.9..0.1)@50")
+    assert outcome.messages[0].startswith("-k 3: no measure here uses it (rbp(p=0.5..0.9..0.1)@50, p@50)")
 
 
 def test_a_model_of_each_user_is_not_fitted() -> None:

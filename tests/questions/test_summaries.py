@@ -251,12 +251,11 @@ def test_the_signature_and_one_note_tell_the_topics_that_all_runs_share(six: Pat
     saved = succeed(cli(*words, "-q", "-o", "saved.csv"))
     assert "topics 3..6 of 6" in saved.messages + succeed(cli(*words)).text.splitlines()[-1].split(" | ")
     for command in (("compare",), ("compare", "-q"), ("compare", "--letters"), ("risk",), ("correlate",), ("power",)):
-        for source in (words, ("--from-scores", "saved.csv")):
-            for form in ("table", "json"):
-                found = succeed(cli(*command, *source, "-f", form))
-                parts = [part for part in re.split(r" \| |\n|\"", found.text) if part.startswith("topics ")]
-                assert parts[0] == "topics 3 of 6", (command, source, form, parts)
-                assert len([message for message in found.messages if "left out" in message]) == 1, found.messages
+        for source, form in ((words, "table"), (words, "json"), (("--from-scores", "saved.csv"), "json")):
+            found = succeed(cli(*command, *source, "-f", form))
+            parts = [part for part in re.split(r" \| |\n|\"", found.text) if part.startswith("topics ")]
+            assert parts[0] == "topics 3 of 6", (command, source, form, parts)
+            assert len([message for message in found.messages if "left out" in message]) == 1, found.messages
     several = cli("compare", "one", "three", "four", "qrels", "-m", "ap", "--topics", "both").messages
     says = "ap: 4 of 6 topics left out (1, 4, 5, 6): three, four are not scored on all of them (topics both)"
     assert [line for line in several if "left out" in line] == [says]

@@ -353,10 +353,10 @@ def test_json_and_the_full_signature_have_digests_and_nothing_else_makes_them(cl
     assert part in succeed(cli(*words, "--signature", "full")).words
     assert "sha256" not in succeed(cli(*words)).text
     assert "sha256" not in succeed(cli(*words, "--record", "result.json")).text
-    for form in ("csv", "jsonl", "table"):
-        code = f"import sys; sys.argv[1:] = {[*words, '-f', form]!r}\nfrom gradedeval.cli import main\ntry: main()\n"
-        code += "finally: print('gradedeval.kernel.trec.digests' in sys.modules, file=sys.stderr)"
-        assert python("-c", code, folder=folder).stderr.splitlines()[-1] == "False"
+    code = "import sys\nfrom gradedeval.cli import main\nfor form in ('csv', 'jsonl', 'table'):\n"
+    code += f"    try: main([*{words!r}, '-f', form])\n    except SystemExit as end: assert end.code == 0\n"
+    code += "print('gradedeval.kernel.trec.digests' in sys.modules, file=sys.stderr)"
+    assert python("-c", code, folder=folder).stderr.splitlines()[-1] == "False"
 
 
 def test_scores_of_different_files_compare_with_digests(cli: Command, folder: Path) -> None:

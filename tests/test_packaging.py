@@ -29,14 +29,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return folder / str(buildapi.build_wheel(str(folder)))
 
 
-def described(wheel: zipfile.ZipFile) -> email.message.Message:
-    (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
-    return email.parser.HeaderParser().parsestr(wheel.read(name).decode())
-
-
 def test_the_wheel_says_what_it_is(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as packed:
-        about = described(packed)
+        (name,) = (name for name in packed.namelist() if name.endswith(".dist-info/METADATA"))
+        about = email.parser.HeaderParser().parsestr(packed.read(name).decode())
     assert (about["Name"], about["License-Expression"], about["License-File"]) == ("gradedeval", "MIT", "LICENSE")
     assert about["Requires-Python"] == ">=3.11"
     assert about["Description-Content-Type"] == "text/markdown"

@@ -33,15 +33,11 @@ OTHERS = {"assert_no_worse", "assert_scores", "evaluate_arrays", "evaluate"}
 """They evaluate, and take what an evaluation does; arrays have refusals of their own."""
 
 
-def takes_options(function: Any) -> bool:
-    return any("OptionKwargs" in str(one.annotation) for one in inspect.signature(function).parameters.values())
-
-
 NAMES = [
     f"{prefix}{name}"
     for prefix, module in (("", gradedeval), ("clicks.", clicks), ("", testing))
     for name in module.__all__
-    if inspect.isfunction(getattr(module, name)) and takes_options(getattr(module, name))
+    if inspect.isfunction(function := getattr(module, name)) and "OptionKwargs" in str(inspect.signature(function))
 ]
 
 

@@ -1,6 +1,6 @@
-"""What several test files share: topics, measures, broken input, a slow second implementation. No test is here."""
+"""The common parts of test files: topics, measures, broken input, a slow second implementation."""
 
 import pytest
 
-# Their assertions show what they compare, as those of test files do.
+# Their assertions show the compared values, as in test files.
 pytest.register_assert_rewrite("support.broken", "support.runs")

@@ -1,4 +1,4 @@
-"""Broken input is one clear line, a non-zero exit, and nothing else; odd but legal input gives the right numbers."""
+"""Broken input, with the one line that reports it, and odd but legal input, with its scores."""
 
 import bz2
 import gzip
@@ -22,7 +22,7 @@ MORE = "run.txt: {} more such line"
 
 @dataclass(frozen=True)
 class Broken:
-    """Files and words that are wrong, and what must be said: one pattern a line of stderr, `…` stands for anything.
+    """Wrong files and words, and the expected messages: one pattern for each line of stderr, `…` stands for anything.
 
     `words` come after `run.txt qrels.txt -m err@20`; `command` replaces it all. Nothing is written for None.
     """
@@ -57,7 +57,7 @@ def bad_qrels(name: str, qrels: bytes, *says: str, words: tuple[str, ...] = ()) 
 
 
 def bad_words(name: str, words: tuple[str, ...], *says: str, code: int = 2, **files: bytes) -> Broken:
-    """`files`: what else there is; `my_py=b"…"` is a file my.py."""
+    """Return a case of wrong words; `files` are further files, and `my_py=b"…"` is a file my.py."""
     return Broken(name, says, code=code, words=words, files=named(files))
 
 
@@ -145,7 +145,7 @@ EMPTY = [
     bad_command("an empty standard input", ("-", "qrels.txt"), "<stdin>: is empty; …", code=1),
 ]
 
-# What float() takes and a TREC file does not say, and what neither takes.
+# Numbers of float() that a TREC file cannot hold, and numbers of neither.
 NO_NUMBERS = [
     *("nan", "NaN", "inf", "-inf", "infinity", "1e999", "-1e999"),
     *("0x10", "1_0", "high", "1,5", "1e", "-", ".", "١"),
@@ -239,12 +239,12 @@ COMPRESSED = [
         for kind, pack in PACKERS.items()
     ),
     *(
-        # Where a header begins, nothing but its own end may follow.
+        # A header may be followed only by its own end.
         bad_run(f"a {kind} run of six bytes", pack(RUN)[:6], "run.txt: broken compressed data (…); …")
         for kind, pack in PACKERS.items()
     ),
     *(
-        # What stands behind the end may be the rest of the run, damaged: half a run must not be scored in silence.
+        # Bytes behind the end may be the rest of the run, damaged: half a run must not be scored in silence.
         bad_run(f"a {kind} run with garbage behind", pack(RUN) + b"garbage", "run.txt: broken compressed data (…); …")
         for kind, pack in PACKERS.items()
     ),
@@ -512,7 +512,7 @@ COUNT = re.compile(r"[^\s;:]+: [1-9]\d* more such lines?")
 
 
 def matches(pattern: str, line: str) -> bool:
-    """Return whether the line is the pattern, where `…` stands for anything."""
+    """Return whether a line has the pattern, in which `…` stands for anything."""
     return re.fullmatch(".*".join(map(re.escape, pattern.split("…"))), line) is not None
 
 
@@ -523,7 +523,7 @@ def is_message(line: str, code: int) -> bool:
 
 
 def contents(folder: Path) -> dict[str, bytes | None]:
-    """Return every file and folder below, and what is in it."""
+    """Return path -> content of every file and folder below a folder."""
     paths = sorted(path for path in folder.rglob("*") if "__pycache__" not in path.parts)
     return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in paths}
 

@@ -1,4 +1,4 @@
-"""Real click logs, as the converters in examples/ write them; tests are skipped where the data are missing."""
+"""Real click logs, as the converters in examples/ write them; tests are skipped if the data are missing."""
 
 import io
 import runpy
@@ -25,8 +25,7 @@ def session_track() -> io.BytesIO:
 
 
 def all_judged(collection: Path) -> dict[str, dict[str, int]]:
-    """Return the qrels of a collection in which the first ten documents of all its runs that nobody judged have
-    grade 0."""
+    """Return the qrels of a collection in which unjudged documents among the first ten of any run have grade 0."""
     qrels: dict[str, dict[str, int]] = {}
     for line in (collection / "qrels.txt").read_text().splitlines():
         topic, _, docno, grade = line.split()

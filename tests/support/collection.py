@@ -15,8 +15,8 @@ SMALL = Limits(large_file=6000, segment=3000, block=800, runs=2)
 
 
 def written_collection(folder: Path) -> Path:
-    """In a folder: `qrels` of 40 topics with two subtopics, `0.run` to `4.run` with documents twice, the first of them
-    large, `packed.run.gz`, `turns.run`, whose topics take turns, and `broken.run`."""
+    """Write to a folder: `qrels` of 40 topics with two subtopics, `0.run` to `4.run` with repeated documents, the
+    first of them large, `packed.run.gz`, `turns.run` with interleaved topics, and `broken.run`."""
     draw = random.Random(3)
     judged = [
         f"{topic} {rank % 2} d{rank} {draw.choice([0, 0, 1, 2, 3])}\n"

@@ -1,4 +1,4 @@
-"""What a command came to, and commands in processes of their own."""
+"""Outcomes of commands, and commands in processes of their own."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ from pathlib import Path
 from gradedeval.analysis.reversals import COLUMNS
 from support.paths import ROOT
 
-# What Python does not show a user by default, and so is not part of what a command says.
+# Python hides these warnings from users by default.
 HIDDEN = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
 
 
@@ -26,16 +26,15 @@ FEW = re.compile(
 
 
 MARKED = re.compile("\ufdd0-.*?\ufdd1".encode())
-"""An option in a message that was not put into the words of who hears it."""
+"""An option in a message that was not rendered for its reader."""
 
 CORRECTED = "  gradedeval "
-"""The beginning of a command line to be copied, below what is wrong with the one that was typed."""
+"""The beginning of the corrected command line below an error."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a command came to: its exit code, and the bytes it wrote to standard output and standard error, but for what
-    is said of few topics and short lists."""
+    """The exit code of a command, and its standard output and error without the notes on few topics and short lists."""
 
     code: int
     out: bytes
@@ -52,7 +51,7 @@ class Outcome:
 
     @property
     def corrected(self) -> list[str]:
-        """Return the command line as it is meant, where an error has it."""
+        """Return the corrected command line below an error."""
         return [line.strip() for line in self.lines if line.startswith(CORRECTED)]
 
     @property
@@ -86,7 +85,7 @@ def rows(text: str) -> list[dict[str, str]]:
 
 
 def environment() -> dict[str, str]:
-    """What a process of its own finds: nothing of how Python is set up here, where even buffers may be switched off."""
+    """Return the variables of a process without the settings of Python here, which may switch off even buffers."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     return {**plain, "PYTHONPATH": str(ROOT)}
 
@@ -105,7 +104,7 @@ def python(*words: str, folder: Path = ROOT, **variables: str) -> subprocess.Com
 
 
 def shell(command: str, folder: Path) -> Outcome:
-    """Run a line of bash in `folder`, where `gradedeval` is this one; a pipeline fails with the last part that
+    """Run a line of bash in `folder`, with this package as `gradedeval`; a pipeline fails with its last part that
     fails."""
     script = f'set -o pipefail; gradedeval() {{ "{sys.executable}" -m gradedeval "$@"; }}; {command}'
     done = subprocess.run(
@@ -115,8 +114,8 @@ def shell(command: str, folder: Path) -> Outcome:
 
 
 def without_flips(text: str, *more: str) -> str:
-    """Return a comparison as csv without its signature, and without what judging could make of an order: runs are
-    read again for that, and saved scores know of none. `more`: other columns that are left out."""
+    """Return a comparison as CSV without its signature and the columns of reversals: these need the runs, and saved
+    scores have none. `more`: other columns to leave out."""
     header, *rows = csv.reader(io.StringIO(text))
     dropped = {*COLUMNS, "lowest", "highest", "signature", *more}
     kept = [place for place, name in enumerate(header) if name not in dropped]

@@ -29,7 +29,7 @@ Rows = tuple[tuple[Any, ...], ...]
 
 @dataclass(frozen=True)
 class Input:
-    """A run and qrels, and what they try.
+    """A run and qrels that test one property.
 
     run    topic, docno, score
     qrels  topic, subtopic or stratum, docno, grade

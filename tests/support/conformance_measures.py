@@ -95,7 +95,7 @@ def raw(scheme: Any, grade: Real) -> Real:
     """Return the gain of a grade for measures with gains of any size: g, or 2^g − 1 (Burges et al. 2005)."""
     if isinstance(scheme, tuple):
         return mp.mpf(scheme[int(grade)])
-    if "=" in scheme:  # of some grades, where the others stay
+    if "=" in scheme:  # of some grades; the others stay
         named = {float(grade): gain for grade, gain in (pair.split("=") for pair in scheme.split(","))}
         return mp.mpf(named.get(float(grade), grade))
     return mp.mpf(2) ** grade - 1 if scheme == "exp" else grade
@@ -215,7 +215,7 @@ def ndcg(t: Topic, k: int | None = None, gain: Any = "linear", rel: Real | None 
 def q(
     t: Topic, k: int | None = None, beta: Real = 1, norm: str = "R", gain: Any = "linear", rel: Real | None = None
 ) -> Real:
-    """Q-measure: Sakai 2004."""
+    """Return the Q-measure: Sakai 2004."""
     r, ideal = raw_gains(t, gain, rel)
     total, hits, cg = mp.mpf(0), 0, mp.mpf(0)
     for i, value in ranked(r, k):
@@ -226,7 +226,8 @@ def q(
 
 
 def compat(t: Topic, k: int | None = None, p: Real = "0.95", gain: Any = "linear", to_end: bool = False) -> Real:
-    """Compatibility, RBO(run, ideal) / RBO(ideal, ideal): Clarke, Vtyurina & Smucker 2021; RBO: Webber et al. 2010."""
+    """Return compatibility, RBO(run, ideal) / RBO(ideal, ideal): Clarke, Vtyurina & Smucker 2021; RBO: Webber et al.
+    2010."""
     p = mp.mpf(p)
     place = {docno: i for i, docno in enumerate(t.ranking)}
     positive = [(docno, grade) for docno, grade in t.grades.items() if grade > 0]
@@ -281,7 +282,7 @@ def relative_p(t: Topic, k: int, rel: Real = 1) -> Real:
 
 
 def bpref(t: Topic, k: int | None = None, constant: int = 0, rel: Real = 1) -> Real:
-    """Buckley & Voorhees 2004, as trec_eval has it."""
+    """Return bpref: Buckley & Voorhees 2004, as trec_eval has it."""
     hits, relevant = binary(t, rel)
     wrong, bad = judged_nonrelevant(t, rel), sum(1 for grade in t.grades.values() if grade < rel)
     most, total = min(constant + relevant, bad), mp.mpf(0)
@@ -340,7 +341,7 @@ def yaap(t: Topic, k: int | None = None, rel: Real = 1) -> Real:
 
 
 def infap(t: Topic, k: int | None = None, rel: Real = 1, sampled: Real = -mp.inf) -> Real:
-    """Inferred average precision: Yilmaz & Aslam 2006, with trec_eval's ε of 0.00001.
+    """Return inferred average precision: Yilmaz & Aslam 2006, with trec_eval's ε of 0.00001.
 
     sampled  the lowest grade of the sample; documents with lower ones are in the pool alone
     """
@@ -388,7 +389,8 @@ def shares(t: Topic, rel: Real | None, **given: Any) -> tuple[list[Real], list[R
 
 
 def gap(t: Topic, k: int | None = None, norm: str = "R", rel: Real | None = None, **given: Any) -> Real:
-    """Robertson et al. 2010, section 2.2: Σ_n 1/n Σ_{m≤n} Σ_{j ≤ min(i_m, i_n)} g_j over Σ_i R_i Σ_{j≤i} g_j."""
+    """Return GAP: Robertson et al. 2010, section 2.2: Σ_n 1/n Σ_{m≤n} Σ_{j ≤ min(i_m, i_n)} g_j over Σ_i R_i Σ_{j≤i}
+    g_j."""
     r, ideal = shares(t, rel, **given)
     total = mp.fsum(mp.fsum(min(r[m], r[n - 1]) for m in range(n)) / n for n, _ in ranked(r, k))
     return ratio(total, mp.fsum(ideal[: k if norm == "k" else None]))
@@ -434,7 +436,7 @@ def logharmonic(t: Topic, k: int, b: Real = 2, **given: Any) -> Real:
 # --- C/W/L: Azzopardi et al. 2021, section 2 --------------------------------------------------------------------------
 
 REQUIRED = ("sdcg", "cwlp", "set", "nerr8", "nerr9")
-"""Measures whose user gives up at the cutoff, which they need."""
+"""Measures with a required cutoff, at which the user gives up."""
 CWL_GAINS = dict.fromkeys(
     ("insq", "inst", "sdcg", "cwlp", "cwlrr", "cwlap", "tbg", "u", "set", "npv", "bpm", "bpmd", "ift", "rbp"), "linear"
 ) | dict.fromkeys(("nerr8", "nerr9", "nerr10", "nerr11", "nerr5", "nerr6"), "exp")
@@ -456,7 +458,7 @@ FAR = 4_000
 
 
 class Walk:
-    """What a user knows at rank i: the gains and costs of ranks 1..i, and the parameters.
+    """The state of a user at rank i: the gains and costs of ranks 1..i, and the parameters.
 
     gains, costs  those of a rank
     last          the last rank
@@ -485,13 +487,13 @@ def reciprocals(walk: Walk) -> Real:
 
 
 def less_money(walk: Walk) -> Real:
-    """Sakai & Dou 2013."""
+    """Return C(i) of a user with a budget: Sakai & Dou 2013."""
     money_left = max(mp.mpf(0), 1 - (walk.spent - walk.c) / walk.L)
     return ratio(max(mp.mpf(0), 1 - walk.spent / walk.L), money_left)
 
 
 def below_goals(walk: Walk) -> Real:
-    """Zhang et al. 2017."""
+    """Return C(i) of a user with goals: Zhang et al. 2017."""
     return (
         walk.gained < walk.T + walk.hb * walk.surplus - NOISE and walk.spent < walk.K + walk.hc * walk.surplus - NOISE
     )
@@ -501,7 +503,7 @@ NOISE = 1e-9
 
 
 def foraging(walk: Walk) -> Real:
-    """Azzopardi et al. 2018."""
+    """Return C(i) of information foraging: Azzopardi et al. 2018."""
     goal, rate, c = walk.given.get("T"), walk.given.get("A"), mp.mpf(1)
     b = mp.mpf("0.9")
     if goal is None and rate is None:
@@ -567,16 +569,15 @@ def cwl(
     tail: Real = 0,
     costs: Sequence[Real] | None = None,
 ) -> Real | None:
-    """Return one of the five quantities (`of`) of a ranking of gains that goes on with the gain `tail` and the cost
-    1; None where none is known. A cutoff leaves the weights as they are, but of REQUIRED; at a horizon the user
-    gives up."""
+    """Return one of the five quantities (`of`) of a ranking that continues with the gain `tail` and the cost 1; None
+    if it is unknown. A cutoff leaves the weights unchanged, except for REQUIRED; at a horizon the user gives up."""
     of, horizon = parameters.get("of", "eu"), parameters.get("horizon")
     numbers = {**DEFAULTS.get(name, {}), **parameters}
     numbers = {key: mp.mpf(value) for key, value in numbers.items() if key not in ("of", "horizon")}
     n, ends = len(ranking), horizon or (k if name in REQUIRED else None)
     stops = any(gain > 0 if name == "cwlrr" else gain >= 1 for gain in ranking)
     if ends is None and name in ("cwlrr", "nerr5", "nerr6") and not tail and not stops:
-        return mp.mpf(0) if of == "eu" and k is None else None  # nobody ever stops: the limit
+        return mp.mpf(0) if of == "eu" and k is None else None  # the limit: no user ever stops
     if name == "cwlap" and ends is None and tail:
         return None
     far = horizon if name == "cwlap" and horizon else mp.inf
@@ -674,7 +675,7 @@ def utility(
 
 
 def silence(t: Topic, least: float | None = None, rel: Real = 1) -> Real | None:
-    """Return whether nothing is returned for a topic without relevant documents; None for another topic."""
+    """Return whether a topic without relevant documents has an empty ranking; None for other topics."""
     returned = t.highest is not None and (least is None or t.highest >= least)
     return None if binary(t, rel)[1] else mp.mpf(not returned)
 
@@ -819,7 +820,7 @@ def over_ideal(t: Topic, k: int | None, alpha: Real, weight: Callable[[int], Rea
 
 
 def endless(stops: Real) -> int:
-    """Return a number of ranks beyond which next to nothing is left, if a share stops at each."""
+    """Return a number of ranks after which the rest is negligible, if a share of users stops at each."""
     return int(mp.ceil(40 / max(mp.mpf(stops), mp.mpf("0.001"))))
 
 
@@ -841,7 +842,7 @@ def alpha_ndcg(t: Topic, k: int | None = None, alpha: Real = "0.5", rel: Real = 
 
 
 def nrbp(t: Topic, k: int | None = None, alpha: Real = "0.5", beta: Real = "0.5", rel: Real = 1) -> Real:
-    """Clarke et al., ICTIR 2009."""
+    """Return NRBP: Clarke et al., ICTIR 2009."""
     alpha, beta = mp.mpf(alpha), mp.mpf(beta)
     total = novelty_sum(t, k, alpha, lambda i: beta ** (i - 1), rel)
     return ratio((1 - (1 - alpha) * beta) * total, len(by_intent(t, at_least(rel))))
@@ -869,7 +870,7 @@ def erria(
     rel: Real | None = None,
     most: Real = 1,
 ) -> Real:
-    """Chapelle et al. 2009, section 7.4.
+    """Return ERR-IA: Chapelle et al. 2009, section 7.4.
 
     most  the gain of the best document, with norm=best
     """
@@ -915,7 +916,7 @@ class Sampled:
 
 
 def xinfap(t: Topic) -> Real:
-    """Yilmaz, Kanoulas & Aslam 2008, with the ε of sample_eval.pl."""
+    """Return extended inferred AP: Yilmaz, Kanoulas & Aslam 2008, with the ε of sample_eval.pl."""
     s, tiny, total = Sampled.of(t), mp.mpf("0.00001"), mp.mpf(0)
     for i, docno in ranked(t.ranking):
         expected = mp.mpf(1)
@@ -934,7 +935,7 @@ def statap(t: Topic) -> Real:
 
 
 def infndcg(t: Topic, k: int | None = None) -> Real:
-    """Yilmaz, Kanoulas & Aslam 2008, with the rounding of sample_eval.pl."""
+    """Return inferred nDCG: Yilmaz, Kanoulas & Aslam 2008, with the rounding of sample_eval.pl."""
     s, total = Sampled.of(t), mp.mpf(0)
     for name in t.intents:
         sampled = [(i, docno) for i, docno in ranked(t.ranking, k) if s.stratum.get(docno) == name]

@@ -1,4 +1,4 @@
-"""Where other tools differ from the conformance vectors, and why: each reason as a change of the exact program."""
+"""Differences of other tools from the conformance vectors: each reason as a change of the exact program."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NDEVAL = re.compile(r"alpha_|n?NRBP|StRecall|n?ERR_IA|(AP|P)_IA")
 
 @dataclass(frozen=True)
 class Difference:
-    """A reason for another number.
+    """A reason for a different number.
 
     names   its measures, by their names in the tool
     change  the case under the tool's convention
@@ -160,7 +160,7 @@ DIFFERENCES = (
 
 
 def differs(first: Scores, second: Scores) -> bool:
-    """Return whether scores differ by more than what a tool computes in doubles may."""
+    """Return whether scores differ by more than the rounding of doubles."""
     return first.keys() != second.keys() or any(
         not (abs(first[topic] - second[topic]) <= 1e-12 or (mp.isnan(first[topic]) and mp.isnan(second[topic])))
         for topic in first
@@ -180,7 +180,7 @@ def expected(case: Case, tool: str) -> Scores:
 
 
 def different_cases(difference: Difference) -> Iterator[Case]:
-    """Yield the cases whose scores change by this reason alone."""
+    """Yield the cases whose scores change for this reason alone."""
     for case in cases():
         if difference.concerns(case):
             changed = difference.change(case)

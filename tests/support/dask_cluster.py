@@ -16,7 +16,7 @@ from support.processes import free_port
 
 @contextmanager
 def started(folder: Path, workers: int = 2, *words: str, pages: bool = False, **variables: str) -> Iterator[Started]:
-    """`dask scheduler`, with the pages of its dashboard or without, and so many `dask worker`, in a folder."""
+    """Start `dask scheduler`, with or without the pages of its dashboard, and some `dask worker`, in a folder."""
     cluster = Started(f"tcp://127.0.0.1:{free_port()}", [])
     options = ("--dashboard-address", "127.0.0.1:0") if pages else ("--no-dashboard",)
     try:

@@ -1,4 +1,4 @@
-"""Histories as of one day: what is written again has the same bytes."""
+"""Histories with one date, so that two of them have the same bytes."""
 
 import re
 

@@ -12,7 +12,7 @@ from gradedeval.analysis.pictures import EXTENSIONS
 from support.dated import dated
 
 POSITIONS = ("docno", "topic", "run", "tag")
-"""What an id of the collection may be."""
+"""The kinds of ids of the collection."""
 
 M = ("-m", "err@5 ndcg")
 RUNS = ("{run}.run", "b.run", "c{run}.run")
@@ -77,7 +77,7 @@ WORDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "trec_eval": (("-q", "-m", "all_trec", "qrels", RUNS[0]),),
 }
 BESIDE = ("new", "curve.csv", "gains.csv", "model.json")
-"""What commands write beside their output."""
+"""The files that commands write beside their output."""
 
 
 def filled(words: Iterable[str], ids: Mapping[str, bytes]) -> list[str]:
@@ -98,7 +98,8 @@ def forms_of(name: str, command: click.Command) -> tuple[str, ...]:
 
 
 def collection(odd: dict[str, bytes]) -> None:
-    """Runs, judgments, a click log, and what is made of them, in the current folder; `odd` are the ids in question."""
+    """Write runs, judgments, a click log and files derived from them to the current folder; `odd` are the tested
+    ids."""
     documents, topics = [odd["docno"], b"d1", b"d2", b"d3", b"d4"], [odd["topic"], b"1", b"2" + odd["topic"], b"3"]
     grades = [3, 0, 2, 1, None]
     judged = [(t, d, grades[(i + j) % 5]) for i, t in enumerate(topics) for j, d in enumerate(documents)]

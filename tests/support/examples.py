@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import example, settings
 
-# In per cent of what a test asks for.
+# Percent of the number in a test.
 settings.register_profile("default", max_examples=4)
 settings.register_profile("ci", max_examples=12)
 settings.register_profile("full", max_examples=100)
@@ -15,18 +15,18 @@ LEAST = 2
 
 
 def drawn(count: int, *, steady: bool = True) -> settings:
-    """So many examples in the profile `full`; `steady`: the same ones in every run."""
+    """Set the number of examples in the profile `full`; `steady`: the same ones in every run."""
     share = settings.default.max_examples if settings.default else 100
     return settings(deadline=None, derandomize=steady, max_examples=max(min(LEAST, count), count * share // 100))
 
 
 def also(**given: Any) -> Callable[[Any], Any]:
-    """`@example(**given)` in the profiles `ci` and `full`: one more of a kind of which others are always tried."""
+    """Add `@example(**given)` in the profiles `ci` and `full`: one more of a kind that is always tried."""
     return example(**given) if drawn(100).max_examples > 6 else lambda test: test
 
 
 def sampled(values: Iterable[Any], step: int, first: int = 0) -> list[Any]:
-    """Parameters of a test: every `step`th of the values from `first` on, and the others in the exhaustive run."""
+    """Parametrize a test with every `step`th value from `first` on, and with the others in the exhaustive run."""
     parameters = [value if isinstance(value, tuple) else (value,) for value in values]
     return [
         pytest.param(*strategies, marks=() if place % step == first else pytest.mark.exhaustive)

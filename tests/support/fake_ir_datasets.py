@@ -17,7 +17,7 @@ Judged = namedtuple("Judged", "query_id doc_id relevance iteration")
 
 
 class BaseDownload:
-    """What downloads, as the package has it."""
+    """A download, with the interface of the package."""
 
     def stream(self) -> Any:
         raise NotImplementedError
@@ -50,14 +50,14 @@ class RequestsDownload(BaseDownload):
 
 
 class Far:
-    """The network: name -> bytes, and what was asked of it."""
+    """The network: name -> bytes, and the requests."""
 
     def __init__(self, files: dict[str, bytes]) -> None:
         self.files, self.asked = files, list[str]()
 
 
 class Dataset:
-    """Judgments that are read from the cache, and downloaded before where they are not there."""
+    """Judgments that are read from the cache, and downloaded if they are missing."""
 
     def __init__(self, path: Path, far: Far, name: str) -> None:
         self.path, self.mirrors = path, (LocalDownload(path.with_suffix(".local")), RequestsDownload(far, name))
@@ -71,7 +71,7 @@ class Dataset:
             yield Judged(topic, docno, int(grade), iteration)
 
     def queries_iter(self) -> Iterator[Any]:
-        """Texts, which are nowhere but far away."""
+        """Raise an error: texts are never in the cache."""
         raise AssertionError(self._fetched())
 
     def _fetched(self) -> bytes:
@@ -86,7 +86,7 @@ class Dataset:
 
 
 def install(monkeypatch: pytest.MonkeyPatch, home: Path, files: dict[str, bytes], **known: str) -> Far:
-    """Return the package with a cache in a folder; what is far away, and short name -> dataset, of further datasets."""
+    """Install the package with a cache in a folder, the content of the network, and further datasets by short name."""
     from gradedeval import Qrels
 
     far, names = Far(files), {entry.dataset for entry in Qrels.collections().values()} | set(known.values())
@@ -106,5 +106,5 @@ def install(monkeypatch: pytest.MonkeyPatch, home: Path, files: dict[str, bytes]
 
 
 def no_network(*_: object, **__: object) -> NoReturn:
-    """In place of a socket."""
+    """Raise an error in place of a socket."""
     raise AssertionError("the network was asked")

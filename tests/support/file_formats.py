@@ -51,7 +51,7 @@ class Sample:
         return files_with(self.holds)
 
     def write(self, path: Path) -> None:
-        """Write the file, or skip the test where the tool is not installed."""
+        """Write the file, or skip the test if its tool is not installed."""
         if self.needs:
             pytest.importorskip(self.needs, reason=f"{self.needs} is not installed")
         self.make(path)
@@ -88,7 +88,7 @@ def nested(rows: list[tuple[object, ...]]) -> dict[str, dict[str, object]]:
 
 
 def pyterrier() -> pd.DataFrame:
-    """As a transformer gives it, with a query text that has commas and quotes."""
+    """Write a frame of a transformer, with a query text that has commas and quotes."""
     frame = run_frame()
     frame.insert(1, "docid", range(len(frame)))
     return frame.assign(query='rivers, "dry" and wet')
@@ -119,7 +119,7 @@ def parquet_with_docnos_twice(path: Path) -> None:
 
 
 def pyarrow_csv(path: Path) -> None:
-    """With quotes around all text, as is its default."""
+    """Write CSV with quotes around all text, as by default."""
     import pyarrow as pa
     import pyarrow.csv
 
@@ -136,7 +136,7 @@ def packed(path: Path, name: str) -> None:
 
 
 def tar(path: Path) -> None:
-    """A packed tar archive, of which the first line could be one of qrels."""
+    """Write a compressed tar archive whose first line could be one of qrels."""
     with tarfile.open(path, "w:gz") as archive:
         entry = tarfile.TarInfo("51 0 d7 1\n")
         entry.size = len(TREC_QRELS)
@@ -235,7 +235,7 @@ KINDS = [sample for at, sample in enumerate(SAMPLES) if _NAMES.index(_NAMES[at])
 
 
 def cut_short(sample: Sample, path: Path) -> None:
-    """The file of a sample as a broken copy leaves it: without half of its last line, or of its bytes."""
+    """Write the file of a sample without half of its last line, or without half of its bytes, like a broken copy."""
     sample.write(path)
     content = path.read_bytes()
     if sample.format in ("parquet", "arrow", "json"):
@@ -246,7 +246,7 @@ def cut_short(sample: Sample, path: Path) -> None:
 
 
 def with_a_word(sample: Sample, path: Path) -> None:
-    """The file of a sample, of which one score or grade is a word."""
+    """Write the file of a sample with a word in place of one score or grade."""
     name, value = ("score", 11.25) if sample.holds == "run" else ("grade", 0)
     if sample.format in ("parquet", "arrow"):
         frame = run_frame() if sample.holds == "run" else qrels_frame("qid", "docno", "grade")
@@ -265,12 +265,12 @@ def with_a_word(sample: Sample, path: Path) -> None:
 
 
 BROKEN = {"cut short": cut_short, "with a word for a number": with_a_word}
-"""What is done to a file of every format, so that it is refused."""
+"""Changes of a file of every format for which it is refused."""
 
 
 @dataclass(frozen=True)
 class Wrong:
-    """A file that is refused: what is wrong with it, and what is said."""
+    """A refused file, its fault and the message."""
 
     what: str
     holds: str

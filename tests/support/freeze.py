@@ -1,5 +1,5 @@
-"""What users see, as hashes: `python -m tests.support.freeze --write FILE` before a change that is to change nothing
-that they see, and `--against FILE` after it.
+"""Hashes of all output: `python -m tests.support.freeze --write FILE` before a change that changes no output, and
+`--against FILE` after it.
 
 Every command in every format and with every preset, its help page, and 1,500 random commands on whole and broken files,
 always the same: standard output, standard error, the exit code and the files that are written. The random ones are kept
@@ -45,7 +45,7 @@ VARIES = re.compile(
 
 
 def cases() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield a name for each case, and its words; those of a random case are its number."""
+    """Yield the name of each case, and its words; a random case is named by its number."""
     for name, _ in [("", None), *all_commands()]:
         yield f"{name} --help", (*name.split(), "--help")
     for name, leaf in LEAVES.items():

@@ -21,7 +21,7 @@ def loaded(name: str) -> Any:
 
 
 def with_pip(folder: Path) -> Path:
-    """Return a folder with a `pip` in `bin` that writes down what it is asked for."""
+    """Make a folder with a `pip` in `bin` that logs its arguments."""
     pip = folder / "bin" / "pip"
     pip.write_text('#!/bin/sh\nprintf "%s\\n" "$@" > pip-said\n')
     pip.chmod(0o755)
@@ -30,7 +30,7 @@ def with_pip(folder: Path) -> Path:
 
 @dataclass
 class Ended:
-    """What the steps came to."""
+    """The outcome of the steps."""
 
     code: int
     shown: str

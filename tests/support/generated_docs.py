@@ -131,8 +131,8 @@ def without_common(page: str, common: set[str]) -> str:
 
 
 def all_options() -> str:
-    """Return every option with its help and the commands that take it, by the sections of the help pages; those of
-    the drop-in in a table of their own."""
+    """Return a table of every option with its help and its commands, by the sections of the help pages; the drop-in
+    has a table of its own."""
     tables: dict[str, dict[tuple[str, str], list[str]]] = {section: {} for section in (*SECTIONS, DROP_IN)}
     for name, command in commands():
         for option in options(command):
@@ -162,7 +162,7 @@ def listed(names: list[str]) -> str:
 
 
 def described(option: click.Option) -> tuple[str, str]:
-    """How an option is written; its choices, if it has but a few, and its help."""
+    """Return the spelling of an option, its choices if they are few, and its help."""
     metavar = option.metavar or ""
     choices = metavar[1:-1].split("|") if re.fullmatch(r"\[[\w|-]+\]", metavar) else getattr(option.type, "choices", ())
     value = "" if choices or not metavar else f" {metavar}"
@@ -214,7 +214,7 @@ def first_sentence(thing: Any) -> str:
 
 
 def measure(name: str) -> str:
-    """What `gradedeval measures NAME` says, as a section."""
+    """Return the output of `gradedeval measures NAME` as a section."""
     described = Description(MEASURES[name])
     meanings = {code(key): value for key, value in described.meanings.items() if key not in SHARED_PARAMETERS}
     entries = described.entries | meanings
@@ -226,14 +226,15 @@ def measure(name: str) -> str:
 
 
 def code(text: str) -> str:
-    """Code in a cell of a table. With a bar in it as HTML: code hosts and the site have no other spelling in common."""
+    """Return code in a cell of a table. A bar in it needs HTML, the only spelling that code hosts and the site
+    share."""
     if "|" not in text:
         return f"`{text}`"
     return f"<code>{re.sub('[|*_]', lambda sign: f'&#{ord(sign[0])};', html.escape(text))}</code>"
 
 
 def aliases() -> str:
-    """Other tools' names of measures, as a table."""
+    """Return a table of other tools' names of measures."""
     rows = [f"| `{alias}` | [`{text}`](measures.md#{notation_of(alias)}) |" for alias, text in sorted(ALIASES.items())]
     return "\n".join(["", "| other name | measure here |", "|---|---|", *rows]) + "\n\n"
 
@@ -278,7 +279,7 @@ def title_of(name: str) -> str:
 
 
 def python_page(names: str) -> str:
-    """Public names with their signatures and docstrings, and the members of classes."""
+    """Return public names with their signatures and docstrings, and the members of classes."""
     parts = []
     for name in names.split():
         thing = attrgetter(name)(gradedeval)
@@ -371,13 +372,13 @@ def paragraph(text: str) -> str:
 
 
 def table(rows: list[list[str]]) -> str:
-    """Names and what they mean."""
+    """Return a table of names and meanings."""
     lines = [f"| `{name}` | {escaped(meaning)} |" for name, meaning in rows]
     return "\n".join(["| | |", "|---|---|", *lines]) + "\n" if rows else ""
 
 
 def escaped(text: str) -> str:
-    """Return text whose signs mean nothing in Markdown, but for those in code."""
+    """Return text whose signs have no meaning in Markdown, except within code."""
     parts = re.split(r"(`[^`]*`)", text)
     return "".join(part if part.startswith("`") else re.sub(r"([*<|])", r"\\\1", part) for part in parts)
 
@@ -410,7 +411,7 @@ def differences() -> str:
 
 
 def words_of_others() -> str:
-    """What is typed and is not known here, and what the message says."""
+    """Return a table of unknown words and the messages about them."""
     parts = []
     for kind, words in synonyms().items():
         meant: dict[str, list[str]] = {}
@@ -423,7 +424,7 @@ def words_of_others() -> str:
 
 
 def answer(choice: str) -> str:
-    """What a synonym says: words that may be typed as code, sentences as they are."""
+    """Return the suggestion for a synonym: words to type as code, sentences unchanged."""
     command = choice.rpartition("? ")[2]
     return (
         code(command) if " " not in command or command[0] == "-" or command.split()[0] in COMMANDS else escaped(command)
@@ -431,13 +432,14 @@ def answer(choice: str) -> str:
 
 
 def column_names() -> str:
-    """What a column holds, and all its names."""
+    """Return a table of columns and all their names."""
     rows = [f"| {holds} | {' · '.join(map(code, names))} |" for holds, names in COLUMNS.items()]
     return "\n" + "\n".join(["| what it holds | names |", "|---|---|", *rows]) + "\n\n"
 
 
 def file_formats() -> str:
-    """Return every format: what the signature says, how long a million lines take, and what is said of broken files."""
+    """Return a table of every format: its signature, the time of a million lines, and the messages about broken
+    files."""
     times = million_lines()
     rows = [
         f"| format | of | options | the signature says | a million lines | {' | '.join(BROKEN)} |",
@@ -488,13 +490,13 @@ def million_lines() -> dict[tuple[str, str], list[str]]:
 
 
 def time_rows() -> list[dict[str, str]]:
-    """What the benchmark of file formats has measured."""
+    """Return the rows that the benchmark of file formats printed."""
     with open(ROOT / "tests/benchmarks/file_formats.tsv", encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file, delimiter="\t"))
 
 
 def written_files() -> str:
-    """Who writes files of a format, and what they begin with."""
+    """Return a table of the tools that write each format, and the first line of a file."""
     rows = ["| format | of | written by | a line of it |", "|---|---|---|---|"]
     with samples() as folder:
         for sample in SAMPLES:
@@ -505,7 +507,7 @@ def written_files() -> str:
 
 
 def refused_files() -> str:
-    """Return files that are wrong, and what is said of them."""
+    """Return a table of wrong files and the messages about them."""
     rows = ["| what is wrong | where | the message |", "|---|---|---|"]
     with samples() as folder:
         for wrong in WRONG:
@@ -526,7 +528,7 @@ def samples() -> Iterator[Path]:
 
 
 def first_line(content: bytes) -> str:
-    """How a file begins, where it is text."""
+    """Return the beginning of a text file."""
     if content.startswith((b"PAR1", b"ARROW1", b"\xff\xff")):
         return ""
     first, *others = (line.strip(" ").replace("\t", "⇥") for line in content.decode("utf-8-sig").splitlines())
@@ -535,7 +537,7 @@ def first_line(content: bytes) -> str:
 
 
 def files_of_commands() -> str:
-    """What each command reads and what it writes, as its options declare it."""
+    """Return a table of the files that each command reads and writes, as its options declare them."""
     rows = ["| command | reads | replaces | appends to |", "|---|---|---|---|"]
     for name, command in LEAVES.items():
         columns: dict[str, list[str]] = {READS: [], WRITES: [], APPENDS: []}
@@ -552,7 +554,7 @@ def files_of_commands() -> str:
 
 
 FEATURES = ("queries", "slices", "replicates")
-"""Options that say what is known of topics and runs."""
+"""Options with facts about topics and runs."""
 ASIDE = {
     ("eval", "queries"): "with `-q`",
     ("compare", "queries"): "as columns of `--slices`",
@@ -563,11 +565,11 @@ ASIDE = {
     ("plot runs", "slices"): "with `--slice`",
     ("pool", "queries"): "with `--to-judge`",
 }
-"""Where a command shows it if something else is given, too."""
+"""The condition under which a command shows it."""
 
 
 def features() -> str:
-    """Which commands take what is known of topics and runs."""
+    """Return a table of the commands that take facts about topics and runs."""
     rows = [f"| command | {' | '.join(code(f'--{name}') for name in FEATURES)} |", "|---|---|---|---|"]
     for name, command in LEAVES.items():
         spellings = {spelling for option in options(command) for spelling in option.opts}
@@ -591,7 +593,7 @@ def conformance_families() -> str:
 
 
 def conformance_differences() -> str:
-    """Where other tools differ from the conformance vectors, why, and in how many cases."""
+    """Return a table of other tools' differences from the conformance vectors, with reasons and numbers of cases."""
     rows = [f"| {tool} | {reason} | {count} | {example} |" for tool, reason, count, example in reasons()]
     return "\n".join(["", "| tool | why | cases | for example |", "|---|---|---|---|", *rows]) + "\n\n"
 

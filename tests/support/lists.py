@@ -1,4 +1,4 @@
-"""Judged lists of different lengths, and what learning to rank makes of them in slow loops."""
+"""Judged lists of different lengths, and learning to rank from them in slow loops."""
 
 import math
 import warnings
@@ -66,7 +66,7 @@ def swapped(measure: Measure, grades: Any) -> Any:
 def lambda_gradients(
     measure: Measure, lists: Lists, sigma: float, truncation: int | None, norm: bool
 ) -> tuple[Any, Any]:
-    """LambdaRank, pair after pair."""
+    """Return the gradients of LambdaRank, pair after pair."""
     gradients, hessians = [], []
     for labels, scores in lists.each():
         gradient, hessian, total = np.zeros(len(labels)), np.zeros(len(labels)), 0.0

@@ -1,4 +1,4 @@
-"""Machines that judge with errors of a known kind, and what intervals are worth where people judge a few topics."""
+"""Machines that judge with errors of a known kind, and the worth of intervals when people judge a few topics."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -54,7 +54,7 @@ def real_judgments() -> Grades:
 
 @cache
 def real_scores() -> dict[str, Floats]:
-    """people, and each machine -> runs × topics × measures: scores of the runs of TREC-COVID, round 1."""
+    """Return people, and each machine -> runs × topics × measures: scores of the runs of TREC-COVID, round 1."""
     people, folder = real_judgments(), str(DATA / "covid-round1" / "runs")
     machines = {name: judged_by_machine(people, *errors) for name, errors in JUDGES.items()}
     machines["random"] = judged_at_random(people)
@@ -93,7 +93,8 @@ def drawn(people: Floats, machine: Floats, kind: str, judged: int, total: int, d
 
 
 def mostly_zeros(judged: int, others: int, draws: int, seed: int = 0) -> Draws:
-    """Skewed scores: four of five are 0, the others uniform; the machine errs on these by a normal deviate of sd .1."""
+    """Return skewed scores: four of five are 0, the others uniform; the machine errs on these by a normal deviate of
+    sd .1."""
     dice, shape = np.random.default_rng(seed), (draws, judged + others)
     h = np.where(dice.uniform(size=shape) < 0.8, 0, dice.uniform(size=shape))
     m = np.where(h > 0, h + dice.normal(0, 0.1, shape), 0)
@@ -101,8 +102,8 @@ def mostly_zeros(judged: int, others: int, draws: int, seed: int = 0) -> Draws:
 
 
 def grossly_wrong(share: float, judged: int, others: int, draws: int, seed: int = 0) -> tuple[Draws, NDArray[np.bool_]]:
-    """Uniform scores; the machine gives 0 to a share of the topics, and errs by a normal deviate of sd .02 elsewhere.
-    Beside them, whether one of the wrong topics is judged."""
+    """Return uniform scores, and whether a wrong topic is judged. The machine gives 0 to a share of the topics, and
+    errs by a normal deviate of sd .02 elsewhere."""
     dice, at_once = np.random.default_rng(seed), 2000
     parts = []
     for begin in range(0, draws, at_once):
@@ -115,7 +116,7 @@ def grossly_wrong(share: float, judged: int, others: int, draws: int, seed: int 
 
 
 class Worth(NamedTuple):
-    """What intervals of one kind are worth.
+    """The worth of intervals of one kind.
 
     covers  how often they hold the truth
     width   their mean width, as a share of that by people alone
@@ -153,7 +154,7 @@ def intervals(some: Draws, alpha: float = 0.05) -> dict[str, Estimates]:
 
 
 def one_power(some: Draws) -> Any:
-    """rows × 1: λ of all judged topics."""
+    """Return λ of all judged topics: rows × 1."""
     judged, count = some.human.shape[1], some.others.shape[1]
     h, m = (values - values.mean(1, keepdims=True) for values in (some.human, some.machine))
     covariance = (h * m).sum(1) / (judged - 1)
@@ -163,12 +164,12 @@ def one_power(some: Draws) -> Any:
 
 
 def unrelated(some: Draws) -> Draws:
-    """Return the same with the machine's scores of other draws, so that they say nothing of these topics."""
+    """Return the machine's scores of other draws, which say nothing about these topics."""
     return some._replace(machine=np.roll(some.machine, 1, 0), others=np.roll(some.others, 1, 0))
 
 
 def worths(some: Draws) -> dict[str, Worth]:
-    """As `intervals`."""
+    """Return the worth of each kind of intervals; parameters as in `intervals`."""
     estimates = intervals(some)
     return {name: worth(estimate, some.truth, estimates["people"]) for name, estimate in estimates.items()}
 
@@ -176,7 +177,7 @@ def worths(some: Draws) -> dict[str, Worth]:
 def cells(
     scores: Mapping[str, Floats], judges: Iterable[str], judged: int, total: int, draws: int
 ) -> Iterator[tuple[str, str, str, dict[str, Worth]]]:
-    """Measure, kind, machine, and what intervals are worth."""
+    """Yield measure, kind, machine, and the worth of intervals."""
     for column, measure in enumerate(MEASURES):
         for number, kind in enumerate(KINDS):
             for place, judge in enumerate(judges):

@@ -1,4 +1,4 @@
-"""Runs and qrels whose names are markup, scripts and characters that nobody sees."""
+"""Runs and qrels with names of markup, scripts and invisible characters."""
 
 from pathlib import Path
 

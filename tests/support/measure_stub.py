@@ -1,4 +1,4 @@
-"""What type checkers and editors are told of `gradedeval.measures`: each measure with its parameters and its help."""
+"""The stub of `gradedeval.measures` for type checkers and editors: each measure with its parameters and its help."""
 
 import ast
 import builtins
@@ -33,7 +33,7 @@ def stub() -> str:
 
 
 def described(name: str) -> str:
-    """Return a measure as a value of a class of its own, whose call has its parameters."""
+    """Return a measure as a value of a class of its own, with its parameters as those of the call."""
     definition = MEASURES[name].definition
     parameters = inspect.signature(definition.function).parameters.values()
     arguments = [

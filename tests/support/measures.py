@@ -67,7 +67,7 @@ def variants(table: Mapping[str, Measure] = MEASURES) -> list[Measure]:
 
 
 def _is_complete(measure: Measure) -> bool:
-    """Return whether it lacks nothing: a measure by a file or a formula is nothing without them."""
+    """Return whether a measure needs nothing more: one by a file or a formula is nothing without them."""
     with contextlib.suppress(InputError):
         return measure.complete() == measure
     return False
@@ -77,7 +77,8 @@ VARIANTS = variants()
 
 
 def _representatives() -> frozenset[Measure]:
-    """Of each measure one that is cut and one that is not, one with another value of each parameter, and the odd ones.
+    """Return one variant of each measure with a cutoff and one without, one with another value of each parameter, and
+    the odd ones.
 
     A measure that joins the table has its representatives by this rule.
     """
@@ -99,7 +100,7 @@ REPRESENTATIVES = _representatives()
 
 
 class Measures(list[Measure]):
-    """`measures` of a test. Hypothesis writes down what it gives to a test: of hundreds of measures only how many."""
+    """A strategy of measures. Hypothesis prints only how many there are."""
 
     def __repr__(self) -> str:
         return f"{len(self)} measures"

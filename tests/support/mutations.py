@@ -53,7 +53,7 @@ MUTATIONS = [
     ("lists) or not (np.isfinite(values) & (values >= 0))", "lists) or not (np.isfinite(values) & (values > 0))"),
     ("there = np.arange(width) < block.lengths", "there = np.arange(width) <= block.lengths"),
 ]
-"""What stands in the package once, and what stands there instead."""
+"""Text that stands in the package once, and the fault in its place."""
 
 
 def place(old: str) -> str:
@@ -66,7 +66,7 @@ def place(old: str) -> str:
 
 
 def is_caught(file: str, old: str, new: str) -> bool:
-    """Return whether the quick tests of the file's room fail where it is changed so."""
+    """Return whether the quick tests of the file's room fail with this fault."""
     room = Path(file).parts[: 2 if file.startswith("kernel/") else 1]
     with TemporaryDirectory() as folder:
         changed = Path(shutil.copytree(ROOT / "gradedeval", Path(folder) / "gradedeval")) / file

@@ -17,7 +17,7 @@ from support.results import calls_on
 
 TEXTS = ("1" + "0" * 30, "99999999999999999999", "1e400", "nan", "inf", "-1" + "0" * 30, "", "１２", "1" + "0" * 5000,
          "1_000", "0x10", "--")  # fmt: skip
-"""What no option takes as a number, or only within its limits."""
+"""Values that options refuse as numbers, or take only within limits."""
 VALUES = (10**30, 10**400, 10**5000, -(10**5000), float("inf"), float("nan"), np.int64(2**62), np.uint64(2**64 - 1),
           np.float64("inf"), 1e308, 5e-324, "1e400", [1], object())  # fmt: skip
 
@@ -61,7 +61,7 @@ WORDS = {
 }
 
 METAVARS = ("N", "X", "P", "D", "A", "V", "GRADE", "GAIN", "INCHES", "[LEVEL]", "N|all", "N|inf")
-"""What stands for a number on a help page."""
+"""Placeholders of numbers on help pages."""
 
 
 def run(seed: int) -> dict[str, dict[str, float]]:
@@ -92,7 +92,7 @@ def log() -> str:
 
 
 def write_files(folder: Path) -> None:
-    """The files of `WORDS`."""
+    """Write the files of `WORDS`."""
     for name, topics in RUNS.items():
         rows = [(topic, docno, score) for topic, entries in topics.items() for docno, score in entries.items()]
         (folder / name).write_text("".join(f"{topic} Q0 {docno} 1 {score} t\n" for topic, docno, score in rows))
@@ -103,7 +103,7 @@ def write_files(folder: Path) -> None:
 
 
 def number_of(param: click.Parameter) -> Number | None:
-    """Return the numbers that an option takes; None where it takes none."""
+    """Return the numbers that an option takes; None if it takes none."""
     flag = param.opts[-1]
     if flag == UNSEEN.flag:
         return UNSEEN

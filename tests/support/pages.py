@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Page(HTMLParser):
-    """What a page is made of: tags with their attributes, and the texts of tables and scripts.
+    """The parts of a page: tags with their attributes, and the texts of tables and scripts.
 
     tags     each start tag: name, attributes
     tables   caption -> rows of texts of cells
@@ -64,7 +64,7 @@ class Page(HTMLParser):
             self._into[-1] = (self._into[-1] + data).lstrip()
 
     def table(self, caption: str) -> list[list[str]]:
-        """Return the rows of the table whose caption begins so."""
+        """Return the rows of the table whose caption begins with the text."""
         (rows,) = (rows for name, rows in self.tables.items() if name.startswith(caption))
         return rows
 

@@ -15,8 +15,7 @@ Run = dict[str, dict[str, float]]
 
 
 def _collection() -> tuple[Qrels, Qrels, dict[str, Run]]:
-    """Return the judgments of all topics, those of a machine that errs by a grade now and then, and runs that
-    differ."""
+    """Return the judgments of all topics, those of a machine that sometimes errs by a grade, and runs that differ."""
     drawn = random.Random(5)
     truth = {topic: {docno: drawn.choice((0, 0, 0, 1, 2, 3)) for docno in DOCNOS} for topic in TOPICS}
     machine = {
@@ -47,7 +46,7 @@ PEOPLE = {topic: TRUTH[topic] for topic in JUDGED}
 
 
 def write_files(folder: Path) -> None:
-    """`a.run`, `b.run`, `c.run`, `people.qrels` and `machine.qrels`."""
+    """Write `a.run`, `b.run`, `c.run`, `people.qrels` and `machine.qrels`."""
     for name, run in RUNS.items():
         write_run(folder / f"{name}.run", run)
     for name, qrels in (("people", PEOPLE), ("machine", MACHINE)):

@@ -42,7 +42,7 @@ def processes_of(group: int) -> list[int]:
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
-    """Until it holds: one that does not within a minute is a fault."""
+    """Wait until a condition holds, for at most a minute."""
     seen = 0
     for _ in range(1200):
         seen = seen + 1 if condition() else 0
@@ -85,7 +85,7 @@ class Terminal(io.StringIO):
 
 
 def end_fsspec() -> None:
-    """End the threads that fsspec keeps: beside them no process is forked, in any test that follows."""
+    """End the threads that fsspec keeps: no process is forked beside them, in any later test."""
     from fsspec import asyn, spec
 
     end = time.monotonic() + 5
@@ -101,7 +101,7 @@ def end_fsspec() -> None:
 
 
 class Far(Executor):
-    """Knows nothing of this process: all that goes to it and comes back is written by pickle."""
+    """An executor that shares nothing with this process: tasks and results are pickled."""
 
     def __init__(self) -> None:
         self.sent: list[int] = []

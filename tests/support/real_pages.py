@@ -49,7 +49,7 @@ HOSTILE = (
 
 @cache
 def judged() -> dict[str, dict[str, int]]:
-    """topic -> document -> grade, in the order of the topics' numbers."""
+    """Return topic -> document -> grade, in the order of the topics' numbers."""
     qrels: dict[str, dict[str, int]] = {str(topic): {} for topic in range(1, 31)}
     for line in QRELS.read_text().splitlines():
         topic, _, docno, grade = line.split()
@@ -59,13 +59,13 @@ def judged() -> dict[str, dict[str, int]]:
 
 @cache
 def texts() -> dict[str, str]:
-    """topic -> the text made for it: each hostile one twice or three times."""
+    """Return topic -> its made text: each hostile one is used two or three times."""
     return {topic: HOSTILE[index % len(HOSTILE)] for index, topic in enumerate(judged())}
 
 
 @cache
 def labels() -> dict[str, dict[str, str]]:
-    """topic -> column -> label."""
+    """Return topic -> column -> label."""
     relevant = {topic: sum(grade > 0 for grade in grades.values()) for topic, grades in judged().items()}
     median = statistics.median(relevant.values())
     return {
@@ -140,7 +140,7 @@ def on_real_runs(body: str) -> str:
 
 @dataclass
 class Played:
-    """A page that was read from its beginning to its end.
+    """A page whose blocks were run.
 
     commands  each command with its exit code, and what it printed
     names     what the Python blocks defined
@@ -188,13 +188,13 @@ def too_wide(text: str) -> list[str]:
 
 
 def columns(line: str) -> int:
-    """Of a terminal: two of a character of East Asia, none of one that nobody sees or that stands above another."""
+    """Return the columns of a terminal: two for a character of East Asia, none for an invisible or combining one."""
     seen = [character for character in line if unicodedata.category(character) not in ("Mn", "Me", "Cf")]
     return len(seen) + sum(unicodedata.east_asian_width(character) in "WF" for character in seen)
 
 
 def raw(text: str) -> list[str]:
-    """Return the characters that would make a terminal do something, or show what follows in another order."""
+    """Return the characters that would control a terminal, or reverse the text."""
     turns = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
     return [
         character

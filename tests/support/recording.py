@@ -19,7 +19,7 @@ SESSION = (
     "compare bm25.run neural.run qrels -m ndcg@10 --judging --quiet",
     "check neural.run qrels --baseline bm25.run --no-worse ndcg@10=5% --quiet",
 )
-"""What is typed after `gradedeval`, in a folder with two runs of the samples and their qrels."""
+"""The words after `gradedeval`, in a folder with two runs of the samples and their qrels."""
 
 # Colors of SGR codes, on a dark ground.
 COLORS = {"1": "#ffffff", "2": "#8b949e", "31": "#ff7b72", "32": "#7ee787", "33": "#e3b341", "34": "#79c0ff",

@@ -21,7 +21,7 @@ Parameters = dict[str, Any]
 
 @dataclass(frozen=True)
 class Scale:
-    """The distinct labels of a qrels file, its top grade, and the top gain where it is not that of the scheme."""
+    """The distinct labels of a qrels file, its top grade, and the top gain if it is not that of the scheme."""
 
     labels: tuple[float, ...]
     top: float
@@ -59,11 +59,11 @@ BLIND = ("judged", "unjudged", "num_q", "num_ret")
 
 
 NAMES = {*BINARY, *UNIT, *RAW, *SHARES, *BLIND} - {*("esl", "xinfap", "statap", "accuracy", "f1", "hits", "compat")}
-"""The measures that are compared, besides those of C/W/L."""
+"""The compared measures, besides C/W/L."""
 
 
 def worth(name: str, parameters: Parameters, grade: float, scale: Scale) -> float:
-    """What a document of this grade is worth to the measure; below 0 it is worth nothing."""
+    """Return the gain of a grade for the measure; below 0 it counts nothing."""
     if name in BLIND:
         return 0.0
     if name in BINARY or "rel" in parameters:

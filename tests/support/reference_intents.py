@@ -17,13 +17,13 @@ def intents_of(judged: Judged) -> list[str]:
 
 
 def by_intent(listed: Listed, judged: Judged, intent: str) -> tuple[list[float | None], list[float]]:
-    """Return the ranking and the pool as somebody with that intent sees them: who is judged at all is judged for it."""
+    """Return the ranking and the pool for an intent: a document judged for any intent is judged for this one."""
     grade = {docno: grades.get(intent, 0) for docno, grades in judged.items()}
     return [grade.get(docno) for docno in listed], list(grade.values())
 
 
 def marginal(inner: Any, listed: Listed, judged: Judged, scale: reference.Scale) -> float:
-    """Chapelle et al., eq. 6, with any measure: the mean over the intents for which something is relevant."""
+    """Return the mean of a measure over the intents with a relevant document: Chapelle et al., eq. 6."""
     parameters = dict(inner.parameters)
     scores = []
     for intent in intents_of(judged):

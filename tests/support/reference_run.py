@@ -1,4 +1,4 @@
-"""A whole evaluation once more, from lines to means: slow, by lists and dicts, by what the documentation says.
+"""A whole evaluation once more, from lines to means: slow, by lists and dicts, as the documentation defines it.
 
 Files are regular here: what is wrong in a file is the business of other tests. Nothing here looks at the package but
 for the numbers of a gain file.
@@ -62,7 +62,8 @@ class Asked:
 
 @dataclass
 class Evaluation:
-    """topic -> measure number -> (score, by the unjudged, in all); None where there is no reference, nan for blank."""
+    """topic -> measure number -> (score, residual of the unjudged, whole residual); None without a reference, nan
+    for blank."""
 
     topics: list[str] = field(default_factory=list)
     scores: dict[str, list[tuple[float, float, float] | None]] = field(default_factory=dict)
@@ -79,7 +80,8 @@ def is_cwl(name: str) -> bool:
 
 
 def applied(measure: Asked, options: Mapping[str, Any]) -> Asked:
-    """Written in the measure beats an option for all, which beats the preset, which beats the default."""
+    """Return the measure with its settings: its own notation first, then the option for all, the preset, the
+    default."""
     parameters = dict(measure.parameters)
     like = options.get("like")
     preset = dict(PRESET_PARAMETERS.get(like or "", {}).get(measure.name, {}))
@@ -98,7 +100,7 @@ def applied(measure: Asked, options: Mapping[str, Any]) -> Asked:
     for key, value in preset.items():
         if key not in parameters and not (says_gain and key in ("gain", "rel")):
             parameters[key] = value
-    # What is the default anyway stays unsaid: it is the same measure.
+    # A parameter at its default is left out: it is the same measure.
     defaults = {"gain": default_gain(measure.name), "rel": 1 if is_binary(measure.name) else None, "p": 0.8}
     written = dict(measure.parameters)
     parameters = {key: value for key, value in parameters.items() if key in written or value != defaults.get(key)}
@@ -110,7 +112,7 @@ def default_gain(name: str) -> str | None:
 
 
 def settled(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options with those of the preset, and the kind of residual that others ask for."""
+    """Return the options with those of the preset, and the kind of residual."""
     full = {**PRESETS.get(options.get("like") or "", {}), **options}
     if ("residual_depth" in options or options.get("max_residual") is not None) and full.get("residuals") is None:
         full["residuals"] = "total"
@@ -123,7 +125,7 @@ def rows_of(content: bytes, width: int) -> list[list[bytes]]:
 
 
 def judgments(content: bytes, duplicates: str) -> dict[bytes, dict[bytes, float]]:
-    """topic -> docno -> grade."""
+    """Return topic -> docno -> grade."""
     qrels: dict[bytes, dict[bytes, float]] = {}
     for topic, _, docno, token in rows_of(content, 4):
         grade, grades = float(token) + 0.0, qrels.setdefault(topic, {})
@@ -147,7 +149,7 @@ class Listed:
 
 
 def retrieved(content: bytes, duplicates: str) -> dict[bytes, list[Listed]]:
-    """topic -> its documents in the order of the file."""
+    """Return topic -> its documents in the order of the file."""
     run: dict[bytes, list[Listed]] = {}
     for line, (topic, kind, docno, rank, score, _) in enumerate(rows_of(content, 6)):
         entries = run.setdefault(topic, [])
@@ -228,7 +230,7 @@ def worth(measure: Asked, grade: float, scale: reference.Scale) -> float:
 def scale_of(
     measure: Asked, labels: tuple[float, ...], options: Mapping[str, Any], given_options: Mapping[str, Any]
 ) -> Any:
-    """Return the scale that a measure sees; the top grade of a preset counts where the measure looks at one."""
+    """Return the scale of a measure; a preset's top grade counts only for measures that use one."""
     parameters = dict(measure.parameters)
     gain, top, explicit = parameters.get("gain"), options.get("top_grade"), "top_grade" in given_options
     unit = measure.name in reference.UNIT or is_cwl(measure.name)
@@ -246,7 +248,7 @@ FROM_BOUNDS = frozenset(
         *("set_f", "set_map", "set_recall", "set_relative_p"),
     }
 )
-"""Measures whose residual comes from bounds, of which this reference knows nothing but that they are no wider."""
+"""Measures whose residual comes from bounds: this reference knows only that they are no wider."""
 
 
 def check_gains(
@@ -287,7 +289,7 @@ def check_gains(
 def evaluation(
     run_file: bytes, qrels_file: bytes, measures: Sequence[Asked], given_options: Mapping[str, Any]
 ) -> Evaluation:
-    """Return all scores. Raises Refused where there are none."""
+    """Return all scores. Raises Refused if there are none."""
     options = settled(given_options)
     duplicates = options.get("duplicates", "error")
     residuals = options.get("residuals")
@@ -329,7 +331,8 @@ def seen_by(
     options: Mapping[str, Any],
     given_options: Mapping[str, Any],
 ) -> tuple[list[float | None], list[float], list[bool], list[float] | None]:
-    """Return a topic as one measure sees it: grades in order, those of the pool, which are not sampled, and costs."""
+    """Return a topic for one measure: grades in order, those of the pool without documents outside the sample, and
+    costs."""
     by_preset = options.get("like") == "ir_measures" and "order" not in given_options and measure.name in BY_PYTREC_EVAL
     as_double = (measure.name == "rr" and measure.cutoff is not None) or (
         measure.name == "ndcg"
@@ -384,7 +387,7 @@ def one(
     unsampled: list[bool],
     costs: list[float] | None,
 ) -> tuple[float, float, float] | None:
-    """Score, residual by the unjudged, residual in all; None where there is no reference."""
+    """Return score, residual of the unjudged and whole residual; None without a reference."""
     if measure.name == "infap" and any(unsampled):
         return None
     if len(ranking) > 400 and measure.name in SQUARE:
@@ -409,7 +412,7 @@ def one(
 
 
 def zero_top(measure: Asked, ranking: list[float | None], pool: list[float]) -> float:
-    """Return the score where no grade is above 0: gains are 0, and measures of judged documents stay what they are."""
+    """Return the score if no grade is above 0: gains are 0, and measures of judged documents are unchanged."""
     parameters = tuple((key, value) for key, value in measure.parameters if key not in ("gain", "g", "rel"))
     zeros = [None if grade is None else 0.0 for grade in ranking]
     return reference.score(

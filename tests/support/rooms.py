@@ -4,7 +4,7 @@ import ast
 
 from support.paths import ROOT
 
-# From the ground up: each may import those before it.
+# From the bottom up: each may import the rooms before it.
 KERNEL = ("formats", "trec", "parallel", "measures", "options", "rankings", "scoring")
 ORDER = (
     *("errors", "lazy", "arrays", "kernel", "measures"),
@@ -12,11 +12,11 @@ ORDER = (
 )
 
 OUTER = ("questions", "clicks", "ltr", "interop", "plot", "testing")
-"""Rooms that know of the kernel what its doorway lists."""
+"""Rooms that use the kernel only through its interface."""
 
 
 def doorway() -> dict[str, str]:
-    """What the kernel offers: name -> its module; that of a module is itself."""
+    """Return the interface of the kernel: name -> its module; a module is its own."""
     tree = ast.parse((ROOT / "gradedeval" / "kernel" / "__init__.pyi").read_text(encoding="utf-8"))
     offered = [
         (alias.name, str(node.module)) for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names

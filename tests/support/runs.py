@@ -1,4 +1,4 @@
-"""Run files with what files hold at times, and what the two readers make of them."""
+"""Run files with odd but legal content, read by both readers."""
 
 import io
 import random
@@ -27,7 +27,7 @@ SIZES = (1 << 5, 1 << 8, 1 << 12, 1 << 21)
 
 
 def outcome(grade: Callable[[], GradedRun[Batch]], with_docnos: frozenset[bytes] = frozenset()) -> Any:
-    """Return all that a run's reading gives, topic by topic, with the docnos of some; or the message where it fails."""
+    """Return all results of reading a run, topic by topic, with the docnos of some; or the error message."""
     try:
         run = grade()
         topics = {}
@@ -48,7 +48,7 @@ def outcome(grade: Callable[[], GradedRun[Batch]], with_docnos: frozenset[bytes]
 def both(
     run: bytes, judgments: Qrels, rules: Options, size: int, keep_docnos_for: frozenset[bytes] = frozenset()
 ) -> tuple[Any, Any]:
-    """What the simple reader finds, and what the block reader finds."""
+    """Return the results of the simple reader and of the block reader."""
     simple = outcome(lambda: read_by_line("run", run, judgments, rules, keep_docnos_for), keep_docnos_for)
     return simple, outcome(
         lambda: read_in_blocks(named(run), judgments, rules, keep_docnos_for, block=size), keep_docnos_for
@@ -86,7 +86,7 @@ def named(content: bytes, place: str = "run") -> Source:
 
 
 def awkward(draw: random.Random, most: int = 40) -> tuple[bytes, bytes]:
-    """Return a run and qrels of a few topics, with some of what files hold at times; `most`: documents of a topic."""
+    """Return a run and qrels of a few topics with odd but legal content; `most`: documents of a topic."""
     topics = draw.sample(["1", "2", "t3", "2019-1", "économie-8", "a" * 20, "a" * 19 + "b", "51"], draw.randint(1, 6))
     docnos = [draw.choice(["d", "doc-", "clueweb09-en0003-55-", "x" * 40]) + str(rank) for rank in range(60)] + [
         "#",

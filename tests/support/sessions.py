@@ -27,7 +27,7 @@ PLAIN = re.compile(r"gradedeval (?P<words>[^|;&<>`$]*?)(?P<hushed> 2> /dev/null)
 WIDTH = 100
 """Columns of the terminal of a reader of the pages."""
 
-# The program, whose messages fit a reader's terminal where it is what they are written to, and no pipe or file.
+# The program; messages to a terminal are wrapped, those to a pipe or file are not.
 FOR_READERS = f"""\
 import os
 from gradedeval.__main__ import run
@@ -50,7 +50,7 @@ def reader_folder(folder: Path) -> Path:
 
 
 def with_programs(folder: Path) -> Path:
-    """Return the folder with `gradedeval` and `python` of this environment in `bin`, where `shell` finds them."""
+    """Make `gradedeval` and `python` of this environment in `bin` of a folder, for `shell`."""
     (folder / "bin").mkdir()
     for name, words in (("gradedeval", f"-c {shlex.quote(FOR_READERS)}"), ("python", "")):
         command = folder / "bin" / name
@@ -60,12 +60,12 @@ def with_programs(folder: Path) -> Path:
 
 
 def shell(command: str, folder: Path) -> str:
-    """What a reader sees: standard output and error together, messages in lines of `WIDTH` columns."""
+    """Return standard output and error together, with messages in lines of `WIDTH` columns."""
     return by_shell(command, folder)[1]
 
 
 def by_shell(command: str, folder: Path) -> tuple[int, str]:
-    """Return the exit code of a command in bash, and what a reader sees."""
+    """Return the exit code of a command in bash, and its printed text."""
     environment = {
         **{name: value for name, value in os.environ.items() if name != "COLUMNS"},
         "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
@@ -89,7 +89,7 @@ def by_shell(command: str, folder: Path) -> tuple[int, str]:
 
 
 def gradedeval(words: list[str], folder: Path, *, hushed: bool = False, columns: int = 80) -> str:
-    """What `gradedeval WORDS...` prints in `folder`: in this process, which is quicker than one of its own.
+    """Return the output of `gradedeval WORDS...` in `folder`, run in this process, which is faster.
 
     hushed   leave out standard error
     columns  the width of the terminal, for help pages
@@ -98,7 +98,7 @@ def gradedeval(words: list[str], folder: Path, *, hushed: bool = False, columns:
 
 
 def in_process(words: list[str], folder: Path, *, hushed: bool = False, columns: int = 80) -> tuple[int, str]:
-    """Return the exit code of `gradedeval WORDS...`, and what it prints."""
+    """Return the exit code of `gradedeval WORDS...`, and its output."""
     code = 0
     with captured(folder, hushed=hushed, columns=columns) as output:
         try:
@@ -110,8 +110,8 @@ def in_process(words: list[str], folder: Path, *, hushed: bool = False, columns:
 
 @contextlib.contextmanager
 def captured(folder: Path, *, hushed: bool = False, columns: int = 80) -> Iterator[list[str]]:
-    """Yield a list that holds, afterwards, what was written to standard output and error in the meantime, in
-    `folder`; messages in lines of `WIDTH` columns."""
+    """Yield a list that receives standard output and error of the block, in `folder`; messages have lines of `WIDTH`
+    columns."""
     streams, here, width = (sys.stdin, sys.stdout, sys.stderr), os.getcwd(), os.environ.get("COLUMNS")
     saved = os.dup(1), os.dup(2)
     output: list[str] = []
@@ -147,13 +147,13 @@ def captured(folder: Path, *, hushed: bool = False, columns: int = 80) -> Iterat
 
 
 def run_command(command: str, folder: Path) -> tuple[int, str]:
-    """Return the exit code of a command of a session, and what it prints: a plain call of gradedeval in this
-    process, anything else in bash."""
+    """Return the exit code and output of a command of a session: plain calls of gradedeval in this process, others
+    in bash."""
     plain = PLAIN.fullmatch(QUOTED.sub(lambda quoted: "x" * len(quoted[0]), command))
     if not plain or "\n" in command:
         return by_shell(command, folder)
     words = command[slice(*plain.span("words"))]
-    # Globs and braces are bash's to expand; what needs none is split here.
+    # Bash expands globs and braces; other commands are split here.
     split = (
         shell(f"printf '%s\\n' {words}", folder).splitlines()
         if re.search(r"[*?{~\[]", QUOTED.sub("", words))
@@ -173,7 +173,7 @@ def joined(command: str) -> str:
 
 
 def session(body: str, folder: Path) -> str:
-    """Return a console block as it comes out: each `$` command followed by what it prints."""
+    """Return a console block with each `$` command followed by its output."""
     lines: list[str] = []
     for command in commands_of(body):
         lines += [f"$ {command}", *run_command(joined(command), folder)[1].splitlines()]
@@ -181,14 +181,14 @@ def session(body: str, folder: Path) -> str:
 
 
 def printed(body: str, folder: Path, names: dict[str, Any]) -> str:
-    """What a Python block prints. `names` is what the blocks before it defined."""
+    """Return the output of a Python block. `names` are the definitions of the blocks before it."""
     with captured(folder) as output:
         exec(compile(body, "block", "exec"), names)
     return "".join(f"{line.rstrip()}\n" for line in output[0].splitlines())
 
 
 def rewritten(text: str, folder: Path) -> str:
-    """Return the page with the output of every block as it is now.
+    """Return the page with the output of every block run again.
 
     A block that begins with a comment `# name.py` or `# name.toml` becomes that file, for the commands that follow.
     Python blocks of a page share their names, and what one prints stands in a `text` block behind it.

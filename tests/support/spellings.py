@@ -95,7 +95,7 @@ EVALUATOR: dict[str, str] = {
     "NanoMSMARCO_dot_accuracy@1": "success@1",
 }
 """Names of sentence-transformers' evaluator."""
-"""Without intents; those that differ are in `gradedeval.kernel.measures.spellings.DIFFERENT`."""
+"""Names without intents; `gradedeval.kernel.measures.spellings.DIFFERENT` has the different ones."""
 
 BY_INTENT: dict[str, str] = {
     "alpha_DCG@10": "alpha_dcg@10",

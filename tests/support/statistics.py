@@ -43,7 +43,7 @@ def by_hand(runs: list[dict[str, float]], others: list[dict[str, float]]) -> dic
 
 
 def holm(p: list[float]) -> list[float]:
-    """Holm's correction."""
+    """Return p-values with Holm's correction."""
     largest, adjusted = 0.0, {}
     for number, index in enumerate(sorted(range(len(p)), key=p.__getitem__)):
         adjusted[index] = largest = max(largest, min(1.0, p[index] * (len(p) - number)))

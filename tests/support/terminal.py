@@ -1,4 +1,4 @@
-"""Commands at terminals: one for what they print, another for what they say."""
+"""Commands at terminals: one for output, another for messages."""
 
 import fcntl
 import os
@@ -30,8 +30,8 @@ def without_escapes(text: str) -> str:
 
 
 def at_terminal(*words: str, folder: Path, columns: int = 0, **more: str) -> Seen:
-    """What a command leaves at its two terminals. `columns` is how wide they say that they are, `more` are variables
-    of its environment. Its process is forked from this one, which has imported what it needs."""
+    """Return the text on the two terminals of a command. `columns` is their width, `more` are environment variables.
+    The process is forked from this one, which has imported everything."""
     masters, slaves = zip(*(pty.openpty() for _ in range(2)), strict=True)
     for slave in slaves:
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 200 if columns else 0, columns, 0, 0))
@@ -57,7 +57,7 @@ def at_terminal(*words: str, folder: Path, columns: int = 0, **more: str) -> See
 
 
 def _run(words: Sequence[str], folder: Path, terminals: Sequence[int], variables: Mapping[str, str]) -> NoReturn:
-    """The command line in a process that has just been forked."""
+    """Run the command line in a process that has just been forked."""
     code = 1
     try:
         for descriptor, file in enumerate((os.open(os.devnull, os.O_RDONLY), *terminals)):

@@ -1,4 +1,4 @@
-"""Topics of a few documents, and what every measure finds for them in one evaluation."""
+"""Topics of a few documents, and the results of every measure for them in one evaluation."""
 
 import warnings
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ ANCHOR = {f"grade{label}": label for label in LABELS}
 
 @dataclass(frozen=True)
 class Topic:
-    """Grades of the documents retrieved (None: unjudged), from rank 1 on, and of those judged and not retrieved;
-    and the sizes of ties, from rank 1 on."""
+    """The grades of the retrieved documents (None: unjudged), from rank 1 on, and of the judged ones that are not
+    retrieved; and the sizes of ties, from rank 1 on."""
 
     ranking: tuple[int | None, ...]
     missed: tuple[int, ...] = ()
@@ -47,8 +47,8 @@ class Topic:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Scores, residuals and, where asked for, bounds by topic: one row a topic, one column a measure, nan where blank;
-    bounds are 2 × topics × measures."""
+    """Scores, residuals and, on request, bounds by topic: a row for each topic, a column for each measure, nan for
+    blank; bounds are 2 × topics × measures."""
 
     measures: list[Measure]
     row: dict[str, int]
@@ -75,7 +75,7 @@ def evaluated(run: Any, qrels: Any, measures: Sequence[Measure], **rules: Any) -
 
 
 def scored(topics: Sequence[Topic], measures: Sequence[Measure], /, **rules: Any) -> Found:
-    """Found for the topics, row by row in their order. A topic of which nothing is judged counts too."""
+    """Return the results of topics, in their order. A topic without judgments counts, too."""
     run = {f"t{number}": topic.run for number, topic in enumerate(topics)} | {"anchor": {"grade3": 1.0}}
     qrels = {f"t{number}": topic.judgments for number, topic in enumerate(topics)} | {"anchor": ANCHOR}
     scores_of = evaluated(run, qrels, measures, **{"topics": "run", **rules})

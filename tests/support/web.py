@@ -1,4 +1,4 @@
-"""A web server on the loopback that keeps what it is asked."""
+"""A web server on the loopback that records its requests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 
 class Asked(NamedTuple):
-    """What a server was asked."""
+    """A request to a server."""
 
     method: str
     path: str
@@ -43,7 +43,7 @@ class Handler(BaseHTTPRequestHandler):
     do_HEAD = do_PUT = do_GET
 
     def answer(self, status: int, content: bytes = b"", size: int | None = None, **headers: str) -> None:
-        """Send a status, headers and content; `size` where it is another than that of the content."""
+        """Send a status, headers and content; `size` if it is not that of the content."""
         self.send_response(status)
         for name, value in {**headers, "Content-Length": str(len(content) if size is None else size)}.items():
             self.send_header(name.replace("_", "-"), value)
@@ -65,7 +65,7 @@ def redirect(status: int, to: str) -> Callable[[Handler], None]:
 
 @dataclass
 class Web:
-    """A server: its address, as `http://127.0.0.1:8080`, its pages by path, and what it was asked."""
+    """A server: its address, as `http://127.0.0.1:8080`, its pages by path, and its requests."""
 
     address: str
     pages: dict[str, Page]
@@ -79,14 +79,14 @@ class Web:
 
 class _Server(ThreadingHTTPServer):
     web: Web
-    daemon_threads = False  # whoever closes it waits for them
+    daemon_threads = False  # closing the server waits for them
 
     def process_request(self, request: Any, client_address: Any) -> None:
         self.web.opened.append(request)
         super().process_request(request, client_address)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        pass  # who asked has gone
+        pass  # the client has gone
 
 
 @contextmanager
@@ -97,9 +97,7 @@ def web_of(pages: Mapping[str, Page]) -> Iterator[Web]:
     Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     yield server.web
     server.shutdown()
-    for (
-        connection
-    ) in server.web.opened:  # which a client may keep open, and with it a thread beside which nothing is forked
+    for connection in server.web.opened:  # a client may keep it open, with a thread beside which no process is forked
         with suppress(OSError):
             connection.shutdown(SHUT_RDWR)
     server.server_close()

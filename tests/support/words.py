@@ -1,5 +1,5 @@
-"""Every sentence that a user can meet in a message, a help page or a table, taken from the source: `python -m
-tests.support.words` prints them, one a line, with where they stand."""
+"""Every sentence of messages, help pages and tables, from the source: `python -m tests.support.words` prints them,
+one a line, with their places."""
 
 import ast
 import re
@@ -11,7 +11,7 @@ from support.source import FILES, PACKAGE, nodes
 
 
 class Sentence(NamedTuple):
-    """A text of the source, with `{}` for what is filled in."""
+    """A text of the source, with `{}` for values."""
 
     place: str
     text: str

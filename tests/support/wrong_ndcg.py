@@ -123,7 +123,7 @@ def as_it_is(k: int) -> Code:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A mistake: what it is, the wrong code by its cutoff, and an input that shows it.
+    """A mistake: its name, the wrong code by its cutoff, and an input that shows it.
 
     run     rows of topic, docno, score
     qrels   rows of topic, docno, grade

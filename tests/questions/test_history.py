@@ -29,8 +29,13 @@ def scores(first: str, **options: Any) -> gradedeval.Scores:
         return gradedeval.evaluate({"r": runs}, JUDGED, "rr esl", **options)
 
 
-def test_the_course_of_a_run(tmp_path: Path) -> None:
-    file = tmp_path / "history.jsonl"
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Where a history is to be."""
+    return tmp_path / "history.jsonl"
+
+
+def test_the_course_of_a_run(file: Path) -> None:
     for day, first in enumerate(("abbb", "aabb", "aaab", "abbb"), 1):
         append_history(scores(first), file, time=f"2026-01-0{day}", label=f"c{day}")
     frame = read_history(file).frame
@@ -44,16 +49,14 @@ def test_the_course_of_a_run(tmp_path: Path) -> None:
     assert not course["changed"].any()
 
 
-def test_a_history_goes_by_time_not_by_line(tmp_path: Path) -> None:
-    file = tmp_path / "history.jsonl"
+def test_a_history_goes_by_time_not_by_line(file: Path) -> None:
     append_history(scores("aabb"), file, time="2026-01-02T00:00:00+01:00")
     append_history(scores("abbb"), file, time="2026-01-01")
     frame = read_history(file).frame
     assert frame[frame["measure"] == "rr"]["score"].tolist() == [0.25, 0.5]
 
 
-def test_intervals_are_at_95_percent_and_no_signature_says_otherwise(tmp_path: Path, cli: Command) -> None:
-    file = tmp_path / "history.jsonl"
+def test_intervals_are_at_95_percent_and_no_signature_says_otherwise(file: Path, tmp_path: Path, cli: Command) -> None:
     append_history(scores("abab"), file, time="2026-01-01")
     with pytest.warns(EvaluationWarning, match=r"history.jsonl: keeps intervals at 95%, as every"):
         append_history(scores("abab", interval=0.5), file, time="2026-01-01")
@@ -65,8 +68,7 @@ def test_intervals_are_at_95_percent_and_no_signature_says_otherwise(tmp_path: P
     assert "interval" not in (tmp_path / "other.jsonl").read_text()
 
 
-def test_nothing_is_compared_across_other_qrels_or_options(tmp_path: Path) -> None:
-    file = tmp_path / "history.jsonl"
+def test_nothing_is_compared_across_other_qrels_or_options(file: Path) -> None:
     append_history(scores("aaaa"), file, time="2026-01-01")
     append_history(scores("abbb", depth=1), file, time="2026-01-02")
     append_history(scores("aabb", depth=1), file, time="2026-01-03")
@@ -87,8 +89,7 @@ def test_nothing_is_compared_across_other_qrels_or_options(tmp_path: Path) -> No
         ({"residual_depth": "full", "residuals": "total"}, {}, ""),  # chooses no topics
     ],
 )
-def test_topics_have_to_agree(before: dict[str, Any], after: dict[str, Any], changed: str, tmp_path: Path) -> None:
-    file = tmp_path / "history.jsonl"
+def test_topics_have_to_agree(before: dict[str, Any], after: dict[str, Any], changed: str, file: Path) -> None:
     append_history(scores("abba", **before), file, time="2026-01-01")
     append_history(scores("abba", **after), file, time="2026-01-02")
     second = read_history(file).frame.query("measure == 'rr'").iloc[1]
@@ -104,8 +105,7 @@ def edited(file: Path, line: int, **parts: Any) -> None:
     file.write_text("\n".join(lines) + "\n")
 
 
-def test_another_version_or_number_of_topics_is_not_compared_but_a_missing_topic_is(tmp_path: Path) -> None:
-    file = tmp_path / "history.jsonl"
+def test_another_version_or_number_of_topics_is_not_compared_but_a_missing_topic_is(file: Path) -> None:
     for day in (1, 2, 3, 4):
         append_history(scores("abba"), file, time=f"2026-01-0{day}")
     first, second, third, _ = map(json.loads, file.read_text().splitlines())
@@ -138,8 +138,7 @@ WHOLE: dict[str, Any] = {"gradedeval_history": 1, "time": "2026-01-01", "label":
         ({"gradedeval_history": "1"}, 'has "1" as version of the format, which is not a whole number; remove the line'),
     ],
 )
-def test_a_line_of_another_shape_is_one_message(parts: dict[str, Any], message: str, tmp_path: Path) -> None:
-    file = tmp_path / "history.jsonl"
+def test_a_line_of_another_shape_is_one_message(parts: dict[str, Any], message: str, file: Path) -> None:
     file.write_text(f"{json.dumps(WHOLE)}\n{json.dumps(WHOLE | parts)}\n")
     with pytest.raises(InputError) as error:
         read_history(file)
@@ -154,23 +153,20 @@ def test_a_line_of_another_shape_is_one_message(parts: dict[str, Any], message: 
         ("1e400", "'score' of 'ap' is not a number"),
     ],
 )
-def test_a_line_of_hostile_numbers_or_brackets_is_not_cut_short(value: str, message: str, tmp_path: Path) -> None:
-    file = tmp_path / "history.jsonl"
+def test_a_line_of_hostile_numbers_or_brackets_is_not_cut_short(value: str, message: str, file: Path) -> None:
     file.write_text(f"{json.dumps(WHOLE)}\n{json.dumps(WHOLE).replace('0.5', value)}\n")
     with pytest.raises(InputError, match=re.escape(f"history.jsonl:2: {message}")):
         read_history(file)
 
 
 @pytest.mark.parametrize("measure", ["(" * 30_000, "ia(" * 7_500 + "ap" + ")" * 7_500, f"ap(rel={'1' * 5000})"])
-def test_a_measure_of_hostile_size_is_one_that_is_not_known(measure: str, tmp_path: Path) -> None:
-    file = tmp_path / "history.jsonl"
+def test_a_measure_of_hostile_size_is_one_that_is_not_known(measure: str, file: Path) -> None:
     lines = [WHOLE | {"time": f"2026-01-0{day}", "scores": {measure: {"score": day}}} for day in (1, 2)]
     file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     assert read_history(file).frame["change"].tolist()[1:] == [1]
 
 
-def test_where_lower_is_better_the_best_is_the_lowest(tmp_path: Path) -> None:
-    file = tmp_path / "history.jsonl"
+def test_where_lower_is_better_the_best_is_the_lowest(file: Path) -> None:
     for day, first in enumerate(("aaab", "aaaa", "aabb"), 1):
         append_history(scores(first), file, time=f"2026-01-0{day}")
     course = read_history(file).frame.query("measure == 'esl'")
@@ -198,8 +194,7 @@ def test_twenty_writers_lose_nothing(tmp_path: Path) -> None:
         assert [one["number"] for one in found if one["writer"] == writer] == list(range(lines))
 
 
-def test_a_torn_line_is_noted_and_skipped_and_the_next_line_is_read(tmp_path: Path) -> None:
-    file = tmp_path / "history.jsonl"
+def test_a_torn_line_is_noted_and_skipped_and_the_next_line_is_read(file: Path) -> None:
     append_history(scores("aabb"), file, time="2026-01-01")
     with file.open("a") as torn:
         torn.write('{"gradedeval_history": 1, "time": "2026')
@@ -223,8 +218,7 @@ def test_a_torn_line_is_noted_and_skipped_and_the_next_line_is_read(tmp_path: Pa
     ],
     ids=lambda value: repr(value[:30]),
 )
-def test_a_bad_line_is_one_message(line: bytes, message: str, tmp_path: Path, cli: Command) -> None:
-    file = tmp_path / "history.jsonl"
+def test_a_bad_line_is_one_message(line: bytes, message: str, file: Path, cli: Command) -> None:
     file.write_bytes(line)
     done = cli("history", str(file))
     assert (done.code, len(done.messages)) == (1, 1)
@@ -271,8 +265,7 @@ def test_an_invalid_time_is_refused(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_unknown_names_are_reported(tmp_path: Path, cli: Command) -> None:
-    file = tmp_path / "history.jsonl"
+def test_unknown_names_are_reported(file: Path, tmp_path: Path, cli: Command) -> None:
     append_history(scores("aabb"), file, time="2026-01-01")
     assert "has no run 'q'; it has r" in cli("history", str(file), "--run", "q").messages[0]
     assert "has no measure 'err@20'" in cli("history", str(file), "-m", "err@20").messages[0]
@@ -280,8 +273,7 @@ def test_unknown_names_are_reported(tmp_path: Path, cli: Command) -> None:
         append_history(scores("aabb"), tmp_path / "none" / "h.jsonl", time="2026-01-01")
 
 
-def test_the_mark_is_explained_where_it_stands(tmp_path: Path, cli: Command) -> None:
-    file = tmp_path / "history.jsonl"
+def test_the_mark_is_explained_where_it_stands(file: Path, cli: Command) -> None:
     append_history(scores("aabb"), file, time="2026-01-01")
     assert "≠" not in cli("history", str(file)).text
     append_history(scores("aabb", depth=1), file, time="2026-01-02")

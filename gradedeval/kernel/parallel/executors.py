@@ -35,7 +35,7 @@ from functools import partial
 from itertools import islice
 from mmap import mmap
 from multiprocessing import resource_tracker
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -140,10 +140,8 @@ class Reply(Enum):
     UNKNOWN = "it has not received the work yet"
 
 
-class Submit(Protocol):
-    """Submits the task of a number to a worker; `with_work` if the worker lacks the work."""
-
-    def __call__(self, number: int, with_work: bool = False) -> Future[Any]: ...
+Submit = Callable[..., "Future[Any]"]
+"""number, with_work=False -> the future of that task; `with_work` if the worker lacks the work."""
 
 
 def can_fork() -> bool:

@@ -646,15 +646,11 @@ def choose_topics(
 
 def _missing_note(place: str, missing: list[bytes], judged: int, options: Options) -> Note:
     """Return the note on judged topics that a run lacks; `judged`: number of judged topics."""
-    is_single = len(missing) == 1
-    fate, hint = f"{'is' if is_single else 'are'} left out", ""
-    fates = "are left out"
+    is_single, fate, fates, hint = len(missing) == 1, "is left out", "are left out", ""
     if options.topics == "qrels":
-        fate, fates = (
-            "counts as an empty ranking" if is_single else "count as empty rankings",
-            "count as empty rankings",
-        )
+        fate, fates = "counts as an empty ranking", "count as empty rankings"
         hint = f"exclude missing topics with {flag.topics:both}"
+    fate = fate if is_single else fates
     share = f"{len(missing)} of {judged} judged {plural(judged, 'topic')}"
     text = f"{share} {'is' if is_single else 'are'} missing ({_names(missing)}) and {fate}"
     common = f"judged topics are missing and {fates}"

@@ -51,8 +51,10 @@ def packing_of(head: bytes, place: str) -> Packing | None:
         b"\x1f\x8b": Packing(lambda: zlib.decompressobj(wbits=31), _of_zlib),
         b"BZh": Packing(lambda: _library("bz2", place).BZ2Decompressor(), _bounded),
         b"\xfd7zXZ\x00": Packing(lambda: _library("lzma", place).LZMADecompressor(), _bounded),
-        b"\x28\xb5\x2f\xfd": Packing(lambda: _zstd(place), _at_once, FEW),
-        b"\x04\x22\x4d\x18": Packing(lambda: _lz4(place), _bounded),
+        b"\x28\xb5\x2f\xfd": Packing(
+            lambda: _library("zstandard", place).ZstdDecompressor().decompressobj(), _at_once, FEW
+        ),
+        b"\x04\x22\x4d\x18": Packing(lambda: _library("lz4.frame", place).LZ4FrameDecompressor(), _bounded),
     }
     if head[1:4] == b"\x2a\x4d\x18" and 0x50 <= head[0] <= 0x5F:  # a zstd file may start with a skippable frame
         return packings[b"\x28\xb5\x2f\xfd"]
@@ -147,28 +149,19 @@ def check_growth(grown: int, size: int, place: str, most: int | None = None) -> 
         raise InputError(place, problem, hint, kind="growth")
 
 
+_MISSING = {
+    "zstandard": ("is compressed with zstd", "pip install 'gradedeval[zstd]'"),
+    "lz4.frame": ("is compressed with lz4", "pip install lz4"),
+}
+
+
 def _library(name: str, place: str) -> Any:
     """Import a compression library on first use: most runs are plain, and not every Python has it."""
     try:
         return import_module(name)
     except ImportError:
-        raise InputError(place, f"is compressed, but this Python lacks {name}", "decompress the file first") from None
-
-
-def _zstd(place: str) -> Any:
-    try:
-        import zstandard
-    except ImportError:
-        raise InputError(place, "is compressed with zstd", "pip install 'gradedeval[zstd]'") from None
-    return zstandard.ZstdDecompressor().decompressobj()
-
-
-def _lz4(place: str) -> Any:
-    try:
-        import lz4.frame
-    except ImportError:
-        raise InputError(place, "is compressed with lz4", "pip install lz4") from None
-    return lz4.frame.LZ4FrameDecompressor()
+        of_python = f"is compressed, but this Python lacks {name}", "decompress the file first"
+        raise InputError(place, *_MISSING.get(name, of_python)) from None
 
 
 class BackgroundDecompressor:

@@ -161,14 +161,8 @@ def offline(ir_datasets: Any, place: str, content: str = "qrels", allowed: bool 
         for (kind, name), method in saved.items():
             setattr(kind, name, method)
     if attempts:
-        emit_notes(
-            [
-                Note(
-                    f"{place}: downloaded by ir_datasets, which keeps it",
-                    "https://ir-datasets.com has the terms of each collection",
-                )
-            ]
-        )
+        text = f"{place}: downloaded by ir_datasets, which keeps it"
+        emit_notes([Note(text, "https://ir-datasets.com has the terms of each collection")])
 
 
 def _downloads(ir_datasets: Any) -> list[type]:

@@ -156,8 +156,7 @@ def test_under_ten_topics_cannot_tell_unless_all_scores_are_equal(topics: int, t
 def test_what_cannot_be_told_may_pass_or_fail(
     undecided: tuple[str, ...], code: int, passed: bool | None, ends: str, mark: str, tmp_path: Path, cli: Command
 ) -> None:
-    new, main, _ = CASES["cannot tell"]
-    write(tmp_path, new, main)
+    write(tmp_path, *CASES["cannot tell"][:2])
     words = ("--no-worse", "rr=5%", "--min", "rr=0", *undecided)
     outcome = cli(*NEW, *words)
     assert outcome.code == code
@@ -173,8 +172,7 @@ def test_what_cannot_be_told_may_pass_or_fail(
 
 
 def test_a_failed_bound_counts_more_than_one_that_cannot_be_told(tmp_path: Path, cli: Command) -> None:
-    new, main, _ = CASES["cannot tell"]
-    write(tmp_path, new, main)
+    write(tmp_path, *CASES["cannot tell"][:2])
     outcome = cli(*NEW, "--no-worse", "rr=5%", "--min", "rr=0.99")
     assert outcome.code == 1
     assert "1 of 2 bounds failed; cannot tell for 1 of 2 bounds" in outcome.text
@@ -183,8 +181,7 @@ def test_a_failed_bound_counts_more_than_one_that_cannot_be_told(tmp_path: Path,
 
 
 def test_a_bare_margin_is_for_all_measures_of_m(tmp_path: Path, cli: Command) -> None:
-    new, main, _ = CASES["worse"]
-    write(tmp_path, new, main)
+    write(tmp_path, *CASES["worse"][:2])
     for kind in ("--no-worse", "--max-drop"):
         code, bounds = checked(cli, "-m", "rr p@1 ap", kind, "5%")
         assert (code, [bound["measure"] for bound in bounds]) == (1, ["rr", "p@1", "ap"])
@@ -297,8 +294,7 @@ TOML = {
 
 @pytest.mark.parametrize("written", TOML)
 def test_a_file_of_settings_has_margins_and_what_is_undecided(written: str, tmp_path: Path, cli: Command) -> None:
-    new, main, _ = CASES["cannot tell"]
-    write(tmp_path, new, main)
+    write(tmp_path, *CASES["cannot tell"][:2])
     toml = tmp_path / "gradedeval.toml"
     toml.write_text(TOML[written])
     code, bounds = checked(cli)
@@ -328,8 +324,7 @@ def test_a_broken_margin_in_a_file_has_its_line(toml: str, line: int, says: str,
 
 @pytest.mark.parametrize("margins", [{"rr": "5%"}, "rr=5%", ["rr=5%"], "5%", {"rr": 0.05}, 0.05])
 def test_in_python_margins_are_a_keyword(margins: Any, tmp_path: Path, cli: Command) -> None:
-    new, main, _ = CASES["worse"]
-    write(tmp_path, new, main)
+    write(tmp_path, *CASES["worse"][:2])
     scores = gradedeval.evaluate(["main.run", "new.run"], "qrels", "rr")
     result = gradedeval.check(scores, baseline="main.run", no_worse=margins)
     assert (result.passed, result["answer"].tolist(), result["bound"].tolist()) == (False, ["worse"], ["no-worse"])
@@ -338,8 +333,7 @@ def test_in_python_margins_are_a_keyword(margins: Any, tmp_path: Path, cli: Comm
 
 
 def test_in_python_what_cannot_be_told_is_none(tmp_path: Path) -> None:
-    new, main, _ = CASES["cannot tell"]
-    write(tmp_path, new, main)
+    write(tmp_path, *CASES["cannot tell"][:2])
     scores = gradedeval.evaluate([str(tmp_path / "main.run"), str(tmp_path / "new.run")], tmp_path / "qrels", "rr")
     with pytest.warns(EvaluationWarning, match="these topics cannot tell; add topics"):
         result = gradedeval.check(scores, baseline="main.run", no_worse={"rr": "5%"})

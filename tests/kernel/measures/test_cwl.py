@@ -16,7 +16,9 @@ from gradedeval import MEASURES, Measure, UserState, cwl, parse_measures
 from gradedeval.kernel.measures.cwl_family.infinite_sums import trigamma
 from gradedeval.kernel.measures.definition import QUANTITIES
 from gradedeval.kernel.scoring.score_tables import all_quantities, document
-from support.cwl import bejeweled, by_loop, gains, score
+from support.conformance_measures import cwl as by_definition
+from support.conformance_measures import in_doubles
+from support.cwl import gains, score
 from support.paths import DATA, SAMPLES, shared
 
 GIVEN = parse_measures(f'cwl(C="phi*(1-r)",phi=0.7) cwl(C="((i+1)/(i+2))**2") ddm(file={SAMPLES}/chances.csv)')
@@ -252,16 +254,13 @@ def dynamic_players(gains: Path, costs: Path | None) -> dict[str, list[float]]:
         runs.setdefault(topic, []).append((docno, kind))
     results = {}
     for topic, listed in runs.items():
-        cost = [float(prices.get(kind, 1)) for _, kind in listed] + [1.0] * (1000 - len(listed))
+        cost = [float(prices.get(kind, 1)) for _, kind in listed]
+        given = {"T": 1000, "K": 10, "hb": 1, "hc": 1, "mid": 0.5, "horizon": 1000}
         five = []
-        for unjudged in (0.0, 1.0):
-            gains_at_ranks = [judged.get((topic, docno), unjudged) for docno, _ in listed] + [unjudged] * (
-                1000 - len(listed)
-            )
-            quantities = by_loop(
-                lambda i, r, c: bejeweled(i, r, c, T=1000, K=10, hb=1, hc=1, mid=0.5), gains_at_ranks, cost
-            )
-            five.append([quantities[of] for of in QUANTITIES])
+        for rest in (0.0, 1.0):
+            values = [judged.get((topic, docno), rest) for docno, _ in listed]
+            with in_doubles():
+                five.append([by_definition("bpmd", given | {"of": of}, None, values, rest, cost) for of in QUANTITIES])
         results[topic] = five[0] + [best - score for score, best in zip(*five, strict=True)]
     return results
 

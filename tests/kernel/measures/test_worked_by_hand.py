@@ -511,9 +511,6 @@ def test_gains_give_gap_its_weights() -> None:
     assert score("gap(gain=exp)", "a b c", judged) == pytest.approx(score("gap(g=1:2:4)", "a b c", judged), abs=1e-12)
 
 
-TIED = {"spam": 1.0, "zero": 1.0, "good": 1.0, "unjudged": 1.0}
-SORTS: Judged = {"spam": -1, "zero": 0, "good": 2}
-LISTED = ("t Q0 a 9 1 x", "t Q0 c 8 2 x", "t Q0 b 7 1 x")
 CLOSE = ("t Q0 a 1 1.00000001 x", "t Q0 b 2 1 x")
 HUGE = {"a": 2e300, "b": 1e300, "c": -1e300}
 DEEP = {"c": 1.0, "a": 3.0, "b": 2.0}
@@ -523,13 +520,6 @@ ORDERS: list[tuple[Any, Judged, Rules, dict[str, float]]] = [
     # Only ties are in docno order.
     ({"a": 2.0, "b": 1.0, "c": 1.0}, {"a": 1}, {}, {"rr": 1}),
     ({"a": 2.0, "b": 1.0, "c": 1.0}, {"b": 1}, {}, {"rr": 1 / 3}),
-    # c has the best score; a and b stay as listed, or go by their ranks 9 and 7.
-    (LISTED, {"a": 1}, {"ties": "file"}, {"rr": 1 / 2}),
-    (LISTED, {"b": 1}, {"ties": "rank"}, {"rr": 1 / 2}),
-    (LISTED, {"a": 1}, {"ties": "rank"}, {"rr": 1 / 3}),
-    # Four tied documents of grades −1, 0, 2 and none, at their best and at their worst: the unjudged stand lowest.
-    (TIED, SORTS, {"ties": "best"}, {"rr": 1, "judged@3": 1}),
-    (TIED, SORTS, {"ties": "worst"}, {"rr": 1 / 4, "judged@1": 0, "judged@2": 1 / 2}),
     # The order of the file needs no scores.
     (("t Q0 b 1 nonsense x", "t Q0 a 1 7 x"), {"a": 1}, {"order": "file"}, {"rr": 1 / 2}),
     ({"b": 1, "a": 2}, {"a": 1}, {"order": "file"}, {"rr": 1 / 2}),

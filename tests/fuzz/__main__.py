@@ -1,4 +1,4 @@
-"""`python -m tests.fuzz --seconds 120`: random cases until the time is up; exit code 1 where something is wrong."""
+"""`python -m tests.fuzz --seconds 120`: random cases until the time is up; the exit code is 1 if one fails."""
 
 import argparse
 import os
@@ -17,7 +17,7 @@ from fuzz.kinds import KINDS
 
 
 def judged(kind: Kind, case: Case) -> str | None:
-    """What is wrong with a case; an exception of any sort is wrong too."""
+    """Return the problem of a case; an exception of any kind is one, too."""
     with tempfile.TemporaryDirectory(prefix="fuzz-", dir=_memory()) as name:
         try:
             return kind.check(case, Path(name))
@@ -30,16 +30,16 @@ def _memory() -> str | None:
     return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
-def report(name: str, seed: int, what: str, case: Case, shown: int = 3000) -> str:
-    """Return a finding: how to see it again, what is wrong, and the smallest input."""
+def report(name: str, seed: int, problem: str, case: Case, longest: int = 3000) -> str:
+    """Return a finding: the command that repeats it, the problem, and the smallest input."""
     lines = [
-        f"FINDING {name}: {what}",
+        f"FINDING {name}: {problem}",
         f"  again:   python -m tests.fuzz --only {name} --case {seed}",
         f"  command: {case.command}",
     ]
     lines += [f"  {key}: {value}" for key, value in case.more.items() if value and key != "words"]
     for file, content in case.files.items():
-        lines += [f"  {file}: {content[:shown]!r}" + (f" … {len(content)} bytes" if len(content) > shown else "")]
+        lines += [f"  {file}: {content[:longest]!r}" + (f" … {len(content)} bytes" if len(content) > longest else "")]
     return "\n".join(lines)
 
 
@@ -64,12 +64,12 @@ def main() -> int:
 def again(name: str, seed: int) -> int:
     kind = KINDS[name]
     case = kind.draw(random.Random(seed))
-    what = judged(kind, case)
-    if what is None:
+    problem = judged(kind, case)
+    if problem is None:
         print(f"{name} {seed}: nothing is wrong")
         return 0
     small = smallest(case, lambda other: judged(kind, other))
-    print(report(name, seed, judged(kind, small) or what, small))
+    print(report(name, seed, judged(kind, small) or problem, small))
     return 1
 
 
@@ -86,14 +86,14 @@ def campaign(names: list[str], seed: str, seconds: float, most: int) -> int:
         kind, number = KINDS[name], random.Random(f"{seed} {name} {cases[name]}").randrange(10**12)
         started = time.monotonic()
         case = kind.draw(random.Random(number))
-        what = judged(kind, case)
+        problem = judged(kind, case)
         spent[name] += time.monotonic() - started  # type: ignore[assignment]
         cases[name] += 1
         compared[name] += kind.count(case)
-        if what is not None and f"{name} {label(what)}" not in findings:
+        if problem is not None and f"{name} {label(problem)}" not in findings:
             small = smallest(case, lambda other, kind=kind: judged(kind, other))
-            findings[f"{name} {label(what)}"] = report(name, number, judged(kind, small) or what, small)
-            print(findings[f"{name} {label(what)}"], flush=True)
+            findings[f"{name} {label(problem)}"] = report(name, number, judged(kind, small) or problem, small)
+            print(findings[f"{name} {label(problem)}"], flush=True)
     for name in names:
         rate = cases[name] / spent[name] if spent[name] else 0
         print(f"{name:14} {cases[name]:8} cases {compared[name]:10} compared {spent[name]:7.0f} s {rate:8.1f} cases/s")

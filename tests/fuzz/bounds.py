@@ -1,4 +1,4 @@
-"""Bounds against judgments at random: no score leaves them, whatever unjudged documents turn out to be."""
+"""Bounds and random judgments: no score leaves its bounds."""
 
 import math
 import random
@@ -27,9 +27,9 @@ def draw(dice: random.Random) -> Case:
         options["unseen"] = dice.choice([0, 1, 3, "inf"])
     if averaged := dice.random() < 0.2:
         options["ties"] = "average"
-    if "depth" in options:  # what it drops was not retrieved
+    if "depth" in options:  # dropped documents are not retrieved
         options["unseen"] = "inf"
-    if options.get("ties") in ("best", "worst"):  # where judging changes the order itself
+    if options.get("ties") in ("best", "worst"):  # judging changes the order itself
         del options["ties"]
     measures = [*dice.sample(USUAL, 4), *(some_measure(dice, labels) for _ in range(0 if averaged else 5))]
     more = {"seed": dice.randrange(1 << 30)}
@@ -39,8 +39,8 @@ def draw(dice: random.Random) -> Case:
 
 
 def later(case: Case, dice: random.Random) -> Case:
-    """Return the case with more judgments, by grades that it has or, where they are whole, of its scale: of some
-    documents of the run, or all, and of `unseen`."""
+    """Return the case with more judgments of some documents of the run, or all, and of `unseen`, by grades that it
+    has or, if they are whole, of its scale."""
     lines = [line.split() for line in case.files["qrels"].splitlines()]
     # Of a document that is judged twice one line counts: the grade of the other may be above the top grade.
     lines = lines[::-1] if case.options.get("duplicates") == "first" else lines
@@ -48,7 +48,7 @@ def later(case: Case, dice: random.Random) -> Case:
     grades = sorted({*judged.values()}, key=float)
     top = max(float(grades[-1]), case.options.get("top_grade", 0))
     words = " ".join([*case.measures, *map(str, case.options.values())])
-    # Such gains may be too large where a grade turns up.
+    # Such gains may be too large if a new grade occurs.
     refused = any(word in words for word in ("grade", "cwl_eval"))
     if not refused and all(float(grade).is_integer() for grade in (*grades, top)):
         grades += [b"%d" % grade for grade in range(int(top) + 1)]
@@ -74,9 +74,9 @@ def later(case: Case, dice: random.Random) -> Case:
     return replace(case, files={**case.files, "qrels": qrels + b"".join(more)}, options=plain)
 
 
-def above(one: Any, other: Any) -> Any:
-    """Where one number is above another, by more than rounding."""
-    return one > other + 1e-9 * np.maximum(1, abs(other))
+def above(first: Any, second: Any) -> Any:
+    """Return whether one number is above another, by more than rounding."""
+    return first > second + 1e-9 * np.maximum(1, abs(second))
 
 
 def check(case: Case, folder: Path) -> str | None:
@@ -89,7 +89,7 @@ def check(case: Case, folder: Path) -> str | None:
     run = found.runs[0]
     low, high = run.bounds
     names = [measure.name for measure in found.measures]
-    for what, wrong in {
+    for problem, wrong in {
         "low is above the score": low > run.score,
         "high is below the score": high < run.score,
         "high is above score + residual": above(high, run.score + run.residual),
@@ -97,7 +97,7 @@ def check(case: Case, folder: Path) -> str | None:
         if wrong.any():
             row, column = np.argwhere(wrong)[0]
             values = [float(part[row, column]) for part in (low, run.score, high, run.residual)]
-            return f"{what} of {names[column]}: topic {run.topics[row]} {values}"
+            return f"{problem} of {names[column]}: topic {run.topics[row]} {values}"
     dice = random.Random(case.more["seed"])
     place = {topic: row for row, topic in enumerate(run.topics)}
     for _ in range(JUDGMENTS):

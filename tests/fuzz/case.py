@@ -1,4 +1,4 @@
-"""A random case, what may be wrong with it, and the smallest case that is wrong in the same way."""
+"""A random case, its possible problem, and the smallest case with the same problem."""
 
 import random
 import shlex
@@ -55,7 +55,7 @@ class Case:
 
 
 Check = Callable[[Case, Path], str | None]
-"""What is wrong with a case; None where nothing is. The folder is empty."""
+"""Returns the problem of a case; None if there is none. The folder is empty."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,9 @@ class Kind:
     weight: float = 1.0
 
 
-def label(what: str) -> str:
+def label(problem: str) -> str:
     """Return the kind of a finding: a smaller case must be wrong in the same way."""
-    return what.partition(":")[0]
+    return problem.partition(":")[0]
 
 
 def smallest(case: Case, wrong: Callable[[Case], str | None], attempts: int = 400) -> Case:

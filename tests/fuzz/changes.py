@@ -1,4 +1,4 @@
-"""What changed between runs, and what they give a pool: mirrors, sums, and what is never asked for."""
+"""Differences between runs, and pools: mirrors, sums, and documents that are never asked for."""
 
 import random
 from collections import defaultdict
@@ -29,7 +29,8 @@ def draw_options(dice: random.Random) -> Case:
 
 
 def check_changes(case: Case, folder: Path) -> str | None:
-    """`diff a a` is empty, `diff a b` mirrors `diff b a`, contributions sum to differences; the others end cleanly."""
+    """Check that `diff a a` is empty, `diff a b` mirrors `diff b a`, and contributions sum to differences; the
+    others end cleanly."""
     case.write(folder)
     (folder / "copy").write_bytes(case.files["r1"])
     topic = case.files["qrels"].split()[0].decode()
@@ -49,15 +50,15 @@ def check_changes(case: Case, folder: Path) -> str | None:
 
 
 def _reading(case: Case) -> Case:
-    """Return the options that say how a run is ranked, without measures: those that need no judgments."""
+    """Return the options of reading and ranking, without measures: those that need no judgments."""
     return Case(case.files, (), {name: case.options[name] for name in ("ties", "depth") if name in case.options})
 
 
 def _diffs(case: Case, folder: Path) -> str | None:
     pairs = (("r1", "r2"), ("r2", "r1"), ("r1", "copy"))
     forth, back, same = (command.run(["diff", *pair, "qrels", *case.words, "-f", "csv"], folder) for pair in pairs)
-    for found in (forth, back, same):
-        if wrong := command.unclean(found):
+    for outcome in (forth, back, same):
+        if wrong := command.unclean(outcome):
             return f"diff {wrong}"
     if forth.code != back.code:
         return f"diff mirror: exit codes {forth.code} {back.code}: {forth.err!r} {back.err!r}"
@@ -66,34 +67,36 @@ def _diffs(case: Case, folder: Path) -> str | None:
     if same.code == 0 and any(float(row["difference"]) or float(row["explains"]) for row in rows(same.text)):
         return f"diff of a run and itself: {rows(same.text)[:2]}"
     key = ("measure", "topic", "part", "docno")
-    left, right = ({tuple(row[name] for name in key): row for row in rows(found.text)} for found in (forth, back))
-    if left.keys() != right.keys():
-        return f"diff mirror: rows {left.keys() ^ right.keys()}"
+    forward, backward = (
+        {tuple(row[name] for name in key): row for row in rows(outcome.text)} for outcome in (forth, back)
+    )
+    if forward.keys() != backward.keys():
+        return f"diff mirror: rows {forward.keys() ^ backward.keys()}"
     sums: dict[tuple[str, str], float] = defaultdict(float)
-    for place, row in left.items():
-        other = right[place]
+    for place, row in forward.items():
+        opposite = backward[place]
         mirrored = [("rank", "baseline_rank"), ("contribution", "baseline_contribution"), ("score", "baseline_score")]
-        for one, two in [*mirrored, ("same_order", "same_order"), ("grade", "grade")]:
-            if not near(row[one], other[two]) or not near(row[two], other[one]):
-                return f"diff mirror: {one} of {place}: {row[one]} and {other[two]}"
+        for column, opposite_column in [*mirrored, ("same_order", "same_order"), ("grade", "grade")]:
+            if not near(row[column], opposite[opposite_column]) or not near(row[opposite_column], opposite[column]):
+                return f"diff mirror: {column} of {place}: {row[column]} and {opposite[opposite_column]}"
         for name in ("difference", "explains"):
-            if not near(row[name], other[name], -1):
-                return f"diff mirror: {name} of {place}: {row[name]} and {other[name]}"
+            if not near(row[name], opposite[name], -1):
+                return f"diff mirror: {name} of {place}: {row[name]} and {opposite[name]}"
         sums[row["measure"], row["topic"]] += float(row["explains"])
-    differences = {(row["measure"], row["topic"]): float(row["difference"]) for row in left.values()}
+    differences = {(row["measure"], row["topic"]): float(row["difference"]) for row in forward.values()}
     for of, difference in differences.items():
         if abs(sums[of] - difference) > ONE * max(1, abs(difference)):
             return f"diff sum: {of}: {sums[of]} and {difference}"
-    return _scored(case, folder, list(left.values()))
+    return _scored(case, folder, list(forward.values()))
 
 
 def _scored(case: Case, folder: Path, changes: list[Row]) -> str | None:
-    """The scores of `diff` are those of `eval`."""
+    """Check that the scores of `diff` are those of `eval`."""
     scored = command.run(["r1", "r2", "qrels", *case.words, "-q", "-f", "csv"], folder)
-    known = {(row["run"], row["measure"], row["topic"]): row["score"] for row in rows(scored.text)}
+    scores = {(row["run"], row["measure"], row["topic"]): row["score"] for row in rows(scored.text)}
     for row in changes:
         for run, score in (("r1", row["baseline_score"]), ("r2", row["score"])):
-            if not near(known.get((run, row["measure"], row["topic"]), "none"), score):
+            if not near(scores.get((run, row["measure"], row["topic"]), "none"), score):
                 return f"diff score: {row['measure']} of {run}, {row['topic']}: {score}"
     return None
 
@@ -101,21 +104,22 @@ def _scored(case: Case, folder: Path, changes: list[Row]) -> str | None:
 def _agreement(case: Case, folder: Path) -> str | None:
     pairs = (("r1", "r2"), ("r2", "r1"))
     forth, back = (command.run(["diff", *pair, *_reading(case).words, "-f", "csv"], folder) for pair in pairs)
-    for found in (forth, back):
-        if wrong := command.unclean(found):
+    for outcome in (forth, back):
+        if wrong := command.unclean(outcome):
             return f"agreement {wrong}"
-    other = {row["topic"]: row for row in rows(back.text)}
+    opposite = {row["topic"]: row for row in rows(back.text)}
     for row in rows(forth.text):
         for name in ("rbo", "rbo_low", "rbo_high", "residual", "overlap", "tau", "common"):
-            if not near(row[name], other[row["topic"]][name]):
-                return f"agreement mirror: {name} of {row['topic']}: {row[name]} and {other[row['topic']][name]}"
+            if not near(row[name], opposite[row["topic"]][name]):
+                return f"agreement mirror: {name} of {row['topic']}: {row[name]} and {opposite[row['topic']][name]}"
         if not float(row["rbo_low"]) - ONE <= float(row["rbo"]) <= float(row["rbo_high"]) + ONE:
             return f"agreement bounds: {row}"
     return None
 
 
 def check_pools(case: Case, folder: Path) -> str | None:
-    """Judged documents are never asked for, nor what no run has; a judgment is itself; scores are those of `eval`."""
+    """Check that no pool asks for judged documents or for documents outside the runs, and that scores are those of
+    `eval`."""
     case.write(folder)
     (folder / "groups").write_text("r1 x\nr2 x\nr3 y\n")
     dice = random.Random(case.more["seed"])
@@ -131,24 +135,24 @@ def check_pools(case: Case, folder: Path) -> str | None:
 def _asked(case: Case, folder: Path, dice: random.Random) -> str | None:
     words = ["--to-judge", "--strategy", dice.choice(STRATEGIES), "--budget", str(dice.choice([1, 3, 100]))]
     words += ["--as-qrels", "-m", dice.choice(case.measures)]
-    found = command.run(["pool", *RUNS, "qrels", *words], folder)
-    if wrong := command.unclean(found):
+    outcome = command.run(["pool", *RUNS, "qrels", *words], folder)
+    if wrong := command.unclean(outcome):
         return f"to judge {wrong}"
-    asked = [tuple(line.split()[::2]) for line in found.out.splitlines()]
+    documents = [tuple(line.split()[::2]) for line in outcome.out.splitlines()]
     judged = {tuple(line.split()[::2]) for line in case.files["qrels"].splitlines()}
     listed = {tuple(line.split()[:3:2]) for run in RUNS for line in case.files[run].splitlines()}
-    if len(set(asked)) < len(asked) or set(asked) & judged or not set(asked) <= listed:
-        return f"to judge: {set(asked) & judged or set(asked) - listed or 'twice'}"
+    if len(set(documents)) < len(documents) or set(documents) & judged or not set(documents) <= listed:
+        return f"to judge: {set(documents) & judged or set(documents) - listed or 'twice'}"
     return None
 
 
 def _left_out(case: Case, folder: Path, groups: list[str]) -> str | None:
     words = [*RUNS, "qrels", *case.words, "-f", "csv"]
-    found = command.run(["pool", "--leave-one-out", *groups, *words], folder)
-    if wrong := command.unclean(found):
+    outcome = command.run(["pool", "--leave-one-out", *groups, *words], folder)
+    if wrong := command.unclean(outcome):
         return f"leave one out {wrong}"
     scored = {(row["run"], row["measure"]): row["score"] for row in rows(command.run(words, folder).text)}
-    for row in rows(found.text) if not found.code else ():
+    for row in rows(outcome.text) if not outcome.code else ():
         if not near(row["score"], scored[row["run"], row["measure"]]):
             return f"leave one out: score {row} and {scored[row['run'], row['measure']]}"
         if row["score"] and row["unique"] == "0" and not near(row["score"], row["score_without"]):
@@ -157,10 +161,10 @@ def _left_out(case: Case, folder: Path, groups: list[str]) -> str | None:
 
 
 def _assessors(case: Case, folder: Path) -> str | None:
-    found = command.run(["agreement", "qrels", "qrels", *RUNS, *case.words, "-f", "csv"], folder)
-    if wrong := command.unclean(found):
+    outcome = command.run(["agreement", "qrels", "qrels", *RUNS, *case.words, "-f", "csv"], folder)
+    if wrong := command.unclean(outcome):
         return f"assessors {wrong}"
-    for row in rows(found.text):
+    for row in rows(outcome.text):
         share = row["what"] in ("same", "kappa", "weighted_kappa", "alpha", "tau")
         if share and row["value"] not in ("", "nan") and not near(row["value"], "1"):  # of one grade there is none
             return f"assessors: a judge and himself: {row}"
@@ -175,12 +179,12 @@ def _kept(case: Case, folder: Path) -> str | None:
             return f"history {wrong}"
         if done.code:
             return None
-    found = command.run(["history", "h.jsonl", "-f", "csv"], folder)
-    if wrong := command.unclean(found):
+    outcome = command.run(["history", "h.jsonl", "-f", "csv"], folder)
+    if wrong := command.unclean(outcome):
         return f"history {wrong}"
-    if len(rows(found.text)) != 2 * len(rows(done.text)):  # of measures that are the same one is kept
-        return f"history: {len(rows(found.text))} rows"
-    moved = [row for row in rows(found.text) if row["label"] == "two" and row["change"] not in ("", "0.0")]
+    if len(rows(outcome.text)) != 2 * len(rows(done.text)):  # of measures that are the same one is kept
+        return f"history: {len(rows(outcome.text))} rows"
+    moved = [row for row in rows(outcome.text) if row["label"] == "two" and row["change"] not in ("", "0.0")]
     return f"history: the same evaluation has changed: {moved[0]}" if moved else None
 
 

@@ -26,7 +26,7 @@ BATCH = 50
 MEASURES = "ap ndcg@10 err@20"
 FORMS = ["file", "stream", "feather", "parquet"]
 NUMBERS = [0, 1, -1, 2**31 - 1, -(2**31), 2**16, 7, 255]
-"""What four bytes may become: lengths and offsets are such."""
+"""Values of four bytes: lengths and offsets."""
 SECONDS = 300
 REFUSED = "refused: "
 
@@ -76,26 +76,30 @@ def packed(dice: random.Random, table: dict[str, list[Any]], form: str) -> bytes
 
 
 def damaged(dice: random.Random, content: bytes) -> bytes:
-    """Return the file with some of its bytes changed, left out or given twice. The first stay: they say what it is."""
+    """Return the file with some of its bytes changed, left out or repeated. The first bytes stay: they identify the
+    format."""
     data = bytearray(content)
     for _ in range(dice.choice([1, 1, 1, 2, 4])):
-        at = dice.randrange(8, len(data) - 8)
+        position = dice.randrange(8, len(data) - 8)
         way = dice.randrange(8)
         if way == 0:
-            data[at] ^= 1 << dice.randrange(8)
+            data[position] ^= 1 << dice.randrange(8)
         elif way == 1:
-            data[at] = dice.randrange(256)
+            data[position] = dice.randrange(256)
         elif way < 5:
-            at -= at % 4
-            data[at : at + 4] = dice.choice(NUMBERS).to_bytes(4, "little", signed=True)
+            position -= position % 4
+            data[position : position + 4] = dice.choice(NUMBERS).to_bytes(4, "little", signed=True)
         elif way == 5:
-            at, other = at - at % 4, dice.randrange(8, len(data) - 8) // 4 * 4
-            data[at : at + 4], data[other : other + 4] = data[other : other + 4], data[at : at + 4]
+            position, second = position - position % 4, dice.randrange(8, len(data) - 8) // 4 * 4
+            data[position : position + 4], data[second : second + 4] = (
+                data[second : second + 4],
+                data[position : position + 4],
+            )
         elif way == 6:
             length = dice.randrange(1, 64)
-            data[at : at + length] = data[at : at + length] * dice.choice([0, 2])
+            data[position : position + length] = data[position : position + length] * dice.choice([0, 2])
         else:
-            del data[at + dice.randrange(8) :]
+            del data[position + dice.randrange(8) :]
         if len(data) < 32:
             break
     return bytes(data)
@@ -111,7 +115,7 @@ def drawn(number: int) -> tuple[bytes, bytes, str, str]:
 
 
 def honest(content: bytes) -> list[dict[str, Any]] | None:
-    """Return the rows of a file as pyarrow reads and validates it; None where it refuses."""
+    """Return the rows of a file as pyarrow reads and validates it; None if it refuses."""
     import pyarrow as pa
     from pyarrow import ipc, parquet
 
@@ -133,9 +137,9 @@ def honest(content: bytes) -> list[dict[str, Any]] | None:
 
 
 def outcome(source: Any, holds: str) -> dict[str, float] | str:
-    """Return the means of a run and judgments, one of them the source; or the message of what is refused."""
-    other = {f"t{topic}": {f"d{'x' * (d % 4)}{d}": d % 3 for d in range(0, 40, 2)} for topic in range(5)}
-    run, qrels = (source, other) if holds == "run" else (other, source)
+    """Return the means of a run and judgments, one of them the source; or the error message."""
+    counterpart = {f"t{topic}": {f"d{'x' * (d % 4)}{d}": d % 3 for d in range(0, 40, 2)} for topic in range(5)}
+    run, qrels = (source, counterpart) if holds == "run" else (counterpart, source)
     try:
         return dict(gradedeval.evaluate(run, qrels, MEASURES).means)
     except InputError as error:
@@ -143,26 +147,26 @@ def outcome(source: Any, holds: str) -> dict[str, float] | str:
 
 
 def difference(number: int, file: Path) -> tuple[str, str | None]:
-    """How a damaged file ended, and what is wrong with that."""
+    """Return the ending of a damaged file, and its problem."""
     _, content, holds, form = drawn(number)
     file.write_bytes(content)
     rows = honest(content)
     expected = REFUSED if rows is None else outcome(rows, holds)
     sources: dict[str, Any] = {"path": str(file), **in_memory(content)}
     for name, source in sources.items():
-        found = outcome(source, holds)
-        if isinstance(found, str):
-            if any("; " not in line for line in found.removeprefix(REFUSED).splitlines()):
-                return form, f"a message without a cure: {name}: {found}"
+        result = outcome(source, holds)
+        if isinstance(result, str):
+            if any("; " not in line for line in result.removeprefix(REFUSED).splitlines()):
+                return form, f"a message without a cure: {name}: {result}"
             if not isinstance(expected, str):
-                return form, f"refused, and not by an honest reader: {name}: {found}"
-        elif found != expected:
-            return form, f"scores differ: {name}: {found}, not {expected}"
+                return form, f"refused, and not by an honest reader: {name}: {result}"
+        elif result != expected:
+            return form, f"scores differ: {name}: {result}, not {expected}"
     return f"{form} {'refused' if isinstance(expected, str) else 'scored'}", None
 
 
 def in_memory(content: bytes) -> dict[str, Any]:
-    """Return the same as tables that point into the bytes: nobody has validated those."""
+    """Return the tables with columns that point into the bytes, without validation."""
     import pandas
     import pyarrow as pa
 
@@ -198,7 +202,8 @@ def read_batch(first: int, count: int) -> int:
 
 
 def batch(first: int, count: int) -> tuple[Counter[str], list[str]]:
-    """How many files of a process ended in each way, and what is wrong; a file that ends the process is one of them."""
+    """Return how many files of a process ended in each way, and the problems; a file that ends the process is one of
+    them."""
     ways: Counter[str] = Counter()
     wrong: list[str] = []
     end = first + count

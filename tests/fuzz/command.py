@@ -1,4 +1,4 @@
-"""The command line in this process, with what it writes."""
+"""The command line in this process, with its output."""
 
 import contextlib
 import io
@@ -24,17 +24,17 @@ class _Stream(io.TextIOWrapper):
 
 
 def run(
-    words: Sequence[str], folder: Path, stdin: bytes = b"", shown: list[str] | None = None, warn: bool = False
+    words: Sequence[str], folder: Path, stdin: bytes = b"", warned: list[str] | None = None, warn: bool = False
 ) -> Outcome:
-    """What `gradedeval` with these words comes to in a folder. An exception without a message of ours comes out, and
-    with `warn` a warning of numpy.
+    """Run `gradedeval` with words in a folder. An exception without a message of ours is raised, and with `warn` a
+    warning of NumPy.
 
     shown  gets the warnings of Python that a user would see
     """
     streams = sys.stdin, sys.stdout, sys.stderr
     out, err = _Stream(), _Stream()
-    with contextlib.chdir(folder), warnings.catch_warnings(record=shown is not None) as caught:
-        warnings.simplefilter("ignore" if shown is None else "default")
+    with contextlib.chdir(folder), warnings.catch_warnings(record=warned is not None) as caught:
+        warnings.simplefilter("ignore" if warned is None else "default")
         if warn:
             warnings.simplefilter("error", RuntimeWarning)
         sys.stdin, sys.stdout, sys.stderr = _Stream(stdin), out, err
@@ -45,9 +45,11 @@ def run(
             code = int(stop.code or 0)
         finally:
             sys.stdin, sys.stdout, sys.stderr = streams
-    if shown is not None:
-        shown += [
-            f"{one.filename}:{one.lineno}: {one.message}" for one in caught if not issubclass(one.category, HIDDEN)
+    if warned is not None:
+        warned += [
+            f"{warning.filename}:{warning.lineno}: {warning.message}"
+            for warning in caught
+            if not issubclass(warning.category, HIDDEN)
         ]
     return Outcome(code, out.written, err.written)
 
@@ -57,15 +59,15 @@ CODES = {0, 1, 2, *(code for exits in EXIT_CODES.values() for code in (exits.dat
 
 
 FINDS = ("lint", "verify", "check")
-"""Commands whose exit code 1 says what they found, which they print."""
+"""Commands with exit code 1 for findings, which they print."""
 
 
 def unclean(outcome: Outcome, name: str = "") -> str | None:
-    """What is wrong with an outcome of a command, whatever the input was."""
+    """Return the problem of an outcome, regardless of the input."""
     text = outcome.err.decode("utf-8", "replace")
     if "Traceback" in text or outcome.code not in CODES:
         return f"no clean end: exit code {outcome.code}, {text[-400:]}"
-    found = name in FINDS and outcome.code == 1 and outcome.out
-    if outcome.code and not found and not text.strip():
+    finds = name in FINDS and outcome.code == 1 and outcome.out
+    if outcome.code and not finds and not text.strip():
         return f"no message: exit code {outcome.code}"
     return None

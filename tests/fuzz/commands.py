@@ -1,4 +1,4 @@
-"""Every command of the program with files that are cut, changed, packed or others: a result, or a clean refusal.
+"""Every command of the program with truncated, changed, compressed or other files: a result, or a clean refusal.
 
 The commands and their options are those of the program: a new one is drawn from the day on which it is there.
 """
@@ -29,7 +29,7 @@ from support.broken import contents
 from support.commands import Outcome
 from support.generated_docs import LEAVES
 
-# What a command needs beside its files to do something; one that is not here is called without.
+# Options without which a command does nothing.
 NEEDS = {
     "explain": "--topic 1",
     "weights": "-m rbp",
@@ -62,7 +62,7 @@ DRAWN = " drawn"
 """How the names of options end that are drawn."""
 
 WRITES = re.compile("(?:^|, and )(?:Write|Append|save) ")
-"""What the help of an option says whose file is written."""
+"""Words in the help of options whose files are written."""
 
 MEASURES = [
     *("ap", "err@3", "ndcg@2", "rbp(p=0.8)", "gap", "bpref", "q", "p@2", "judged@3", "nerr", "inst", "insq(T=2)@5"),
@@ -134,10 +134,10 @@ def arguments(name: str, metavar: str, dice: random.Random) -> list[str]:
             continue
         for word in group.replace("[", "").replace("]", "").split():
             kind = word.removesuffix("...")
-            known = CALLED.get({"A": "RUN", "B": "RUN"}.get(kind, kind), WORDS.get(kind, sorted(inputs())))
+            allowed = CALLED.get({"A": "RUN", "B": "RUN"}.get(kind, kind), WORDS.get(kind, sorted(inputs())))
             many = dice.choice([1, 2, 2, 3]) if word.endswith("...") else 1
-            plain = [one for one in ("a.run", "b.run", "c.run") if one in known]
-            words += dice.sample(plain, many) if plain and dice.random() < 0.7 else dice.choices(known, k=many)
+            plain = [name for name in ("a.run", "b.run", "c.run") if name in allowed]
+            words += dice.sample(plain, many) if plain and dice.random() < 0.7 else dice.choices(allowed, k=many)
     return words
 
 
@@ -153,13 +153,15 @@ def draw(dice: random.Random, name: str = "") -> Case:
     options = [param for param in LEAVES[name].params if isinstance(param, click.Option)]
     metavar = next(str(param.metavar) for param in LEAVES[name].params if isinstance(param, click.Argument))
     called = [*name.split(), *arguments(name, metavar, dice)]
-    chosen: dict[str, list[str]] = {f"needs {at}": [word] for at, word in enumerate(shlex.split(NEEDS.get(name, "")))}
+    chosen: dict[str, list[str]] = {
+        f"needs {number}": [word] for number, word in enumerate(shlex.split(NEEDS.get(name, "")))
+    }
     if name.startswith("plot"):
         chosen["-o"] = ["-o", f"out.{dice.choice(['svg', 'png', 'pdf'])}"]
     flags = {option.opts[-1]: option for option in options}
     chosen |= {flag: [flag, few] for flag, few in LITTLE.items() if flag in flags and name != "eval"}
-    taken = [option for option in options if option.opts[-1] not in (*LEFT_OUT, *LITTLE)]
-    for option in dice.sample(taken, min(len(taken), dice.choice([0, 0, 1, 1, 2, 3]))):
+    usable = [option for option in options if option.opts[-1] not in (*LEFT_OUT, *LITTLE)]
+    for option in dice.sample(usable, min(len(usable), dice.choice([0, 0, 1, 1, 2, 3]))):
         chosen[f"{option.opts[-1]}{DRAWN}"] = values(option, dice)
     files = needed([*called, *(word for words in chosen.values() for word in words)])
     more: dict[str, Any] = {"command": called, "old": dice.random() < 0.5}
@@ -175,7 +177,7 @@ def draw(dice: random.Random, name: str = "") -> Case:
 
 
 def whole(case: Case) -> Case:
-    """Return the same command with files as they are, and what it needs of options."""
+    """Return the command with undamaged files and its necessary options."""
     options = {name: words for name, words in case.options.items() if not name.endswith(DRAWN)}
     called = [str(case.more["spoilt"]) if word == "-" else word for word in case.more["command"]]
     files = needed([*called, *(word for words in options.values() for word in words)])
@@ -183,12 +185,12 @@ def whole(case: Case) -> Case:
 
 
 def needed(words: Sequence[str]) -> dict[str, bytes]:
-    """Return the inputs that words name, and those that these name."""
+    """Return the inputs that words name, and the inputs that these name."""
     named, files = " ".join(words), inputs()
-    found = {name for name in files if re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", named)}
-    found |= {"b.run"} if "config.toml" in found else set()
-    found |= {"a.run", "qrels"} if "record.json" in found else set()
-    return {name: files[name] for name in sorted(found)}
+    names = {name for name in files if re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", named)}
+    names |= {"b.run"} if "config.toml" in names else set()
+    names |= {"a.run", "qrels"} if "record.json" in names else set()
+    return {name: files[name] for name in sorted(names)}
 
 
 PACKAGE = str(Path(gradedeval.__file__).parent)
@@ -207,35 +209,35 @@ def limited() -> Iterator[None]:
     def late(number: int, frame: object) -> None:
         raise Slow
 
-    before = signal.signal(signal.SIGALRM, late)
+    handler = signal.signal(signal.SIGALRM, late)
     signal.alarm(LONG)
     try:
         yield
     finally:
         signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGALRM, handler)
 
 
 def check(case: Case, folder: Path) -> str | None:
-    """What is wrong with how a command ends, and with what it leaves."""
+    """Return the problem of the ending of a command, and of its files."""
     here, temporary = folder / "here", folder / "temporary"
     here.mkdir(parents=True)
     temporary.mkdir()
     case.write(here)
-    how, file = case.more.get("how"), str(case.more.get("spoilt"))
-    if how in ("missing", "folder", "piped"):
+    treatment, file = case.more.get("how"), str(case.more.get("spoilt"))
+    if treatment in ("missing", "folder", "piped"):
         (here / file).unlink(missing_ok=True)
-    if how == "folder":
+    if treatment == "folder":
         (here / file).mkdir()
     line = case.line
     written = {word for word in line if word.startswith("out.")}
     for name in written if case.more["old"] else ():
         (here / name).write_bytes(OLD)
-    before = contents(here)
-    shown: list[str] = []
+    contents_before = contents(here)
+    warned: list[str] = []
     try:
         with limited(), patch.object(tempfile, "tempdir", str(temporary)):
-            found = command.run(line, here, case.files.get(file, b"") if how == "piped" else b"", shown)
+            outcome = command.run(line, here, case.files.get(file, b"") if treatment == "piped" else b"", warned)
     except Slow:
         return f"takes more than {LONG} seconds: "
     except Exception as error:
@@ -245,31 +247,31 @@ def check(case: Case, folder: Path) -> str | None:
         return f"{type(error).__name__} in {place}: {''.join(traceback.format_exc().splitlines(True)[-14:])}"
     if os.listdir(temporary):
         return f"temporary files are left: {os.listdir(temporary)}"
-    if shown:
-        return f"a warning of Python: {shown[0]}"
-    return badly_said(case, found) or badly_left(before, contents(here), written, found)
+    if warned:
+        return f"a warning of Python: {warned[0]}"
+    return badly_said(case, outcome) or badly_left(contents_before, contents(here), written, outcome)
 
 
 OLD = b"yesterday's numbers\n"
 PRINTS = (*command.FINDS, "eval", "trec_eval")
-"""Commands that print what they found, or the runs that could be scored, beside what is wrong with others."""
+"""Commands that print findings, or the scored runs, together with errors of others."""
 
 MESSAGE = re.compile(r".+: \S.*|.+; \S.*")
 """`place: fault; cure`: a fault of words may have no place, and one of a place no cure."""
 
 
-def badly_said(case: Case, found: Outcome) -> str | None:
-    """What is wrong with the exit code and the messages."""
-    if found.code not in command.CODES:
-        return f"exit code {found.code}: {found.err[-300:]!r}"
-    lines = COLOR.sub("", found.err.decode("utf-8", "replace")).splitlines()
+def badly_said(case: Case, outcome: Outcome) -> str | None:
+    """Return the problem of the exit code and the messages."""
+    if outcome.code not in command.CODES:
+        return f"exit code {outcome.code}: {outcome.err[-300:]!r}"
+    lines = COLOR.sub("", outcome.err.decode("utf-8", "replace")).splitlines()
     if bad := [line for line in lines if UNREADABLE.search(line)]:
         return f"no clean message: {bad[0]!r}"
-    finds = case.more["command"][0] in command.FINDS and found.code == 1
-    if found.code and not finds and not any(map(MESSAGE.fullmatch, lines)):
-        return f"no message: exit code {found.code}, {found.err[-300:]!r}"
-    if found.code and found.out and case.more["command"][0] not in PRINTS:
-        return f"output beside an error: {found.out[:200]!r} {found.err[-200:]!r}"
+    finds = case.more["command"][0] in command.FINDS and outcome.code == 1
+    if outcome.code and not finds and not any(map(MESSAGE.fullmatch, lines)):
+        return f"no message: exit code {outcome.code}, {outcome.err[-300:]!r}"
+    if outcome.code and outcome.out and case.more["command"][0] not in PRINTS:
+        return f"output beside an error: {outcome.out[:200]!r} {outcome.err[-200:]!r}"
     return None
 
 
@@ -278,19 +280,19 @@ UNREADABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]|Traceback|Errno|object at 0x"
 
 
 def badly_left(
-    before: dict[str, bytes | None], after: dict[str, bytes | None], written: set[str], found: Outcome
+    contents_before: dict[str, bytes | None], after: dict[str, bytes | None], written: set[str], outcome: Outcome
 ) -> str | None:
-    """What is wrong with the files that are there afterwards."""
-    for name, content in before.items():
+    """Return the problem of the files after the command."""
+    for name, content in contents_before.items():
         if name not in written and (name not in after or after[name] != content):
             return f"an input is changed: {name}"
-    if new := after.keys() - before.keys() - written:
+    if new := after.keys() - contents_before.keys() - written:
         return f"files are left: {sorted(new)}"
     for name in written & after.keys():
-        content, was = after[name] or b"", before.get(name)
+        content, was = after[name] or b"", contents_before.get(name)
         if content == was:
             continue
-        if found.code == 2:
+        if outcome.code == 2:
             return f"written beside a usage error: {name}"
         if was is not None and content.startswith(was):
             content = content.removeprefix(was)  # it was appended to

@@ -1,4 +1,4 @@
-"""Comparisons of runs: what must not change a number, and what is saved and read again."""
+"""Comparisons of runs: invariances, and saved results."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ from support.commands import Outcome, without_flips
 
 LABELS = [0.0, 1.0, 2.0, 3.0]
 RUNS = ("r1", "r2", "r3")
-# Awkward and legal names of runs: what a folder may hold, and formats must survive.
+# Awkward and legal names of runs, which formats must survive.
 NAMES = [
     *("a", "B", "run 1", "=cmd()", "+1", "@x", "a|b", "<b>", "x&y", 'q"q', "o'b", "a,b", "ä", "$x$", "%s", "a_b", "#r"),
     *("{}", "-dash", "a;b"),
@@ -33,10 +33,10 @@ def draw(dice: random.Random) -> Case:
     for topic in dict.fromkeys(topics):
         names = [f"d{number}" for number in range(dice.randint(1, 12))]
         for name in RUNS:
-            own = dice.sample(names, dice.randint(1, len(names)))
+            retrieved = dice.sample(names, dice.randint(1, len(names)))
             content[name] += [
-                f"{topic} Q0 {docno} {at} {30 - at - dice.choice([0, 0, 0.5])} {name}\n"
-                for at, docno in enumerate(own, 1)
+                f"{topic} Q0 {docno} {rank} {30 - rank - dice.choice([0, 0, 0.5])} {name}\n"
+                for rank, docno in enumerate(retrieved, 1)
             ]
         content["qrels"] += [
             f"{topic} 0 {docno} {dice.choice([0, 0, 1, 2, 3])}\n" for docno in names if dice.random() < 0.8
@@ -57,8 +57,8 @@ def numbers(case: Case) -> int:
     return len(case.measures) * 10
 
 
-def rows_of(found: Outcome, keys: tuple[str, ...]) -> dict[tuple[str, ...], dict[str, str]]:
-    return {tuple(row[key] for key in keys): row for row in csv.DictReader(io.StringIO(found.text))}
+def rows_of(outcome: Outcome, keys: tuple[str, ...]) -> dict[tuple[str, ...], dict[str, str]]:
+    return {tuple(row[key] for key in keys): row for row in csv.DictReader(io.StringIO(outcome.text))}
 
 
 def near(a: str, b: str, sign: float = 1.0) -> bool:
@@ -71,18 +71,18 @@ def near(a: str, b: str, sign: float = 1.0) -> bool:
 
 
 def unlike(a: Outcome, b: Outcome, keys: tuple[str, ...], skip: tuple[str, ...] = ()) -> str | None:
-    """How two tables differ, but for the signature, which stands in the first row of each measure."""
+    """Return the difference of two tables without their signatures, which stand in the first row of each measure."""
     if a.code != b.code:
         return f"exit code {a.code} and {b.code}: {a.err[-300:]!r} {b.err[-300:]!r}"
     if a.code == 2 or not a.out:
         return None
-    left, right = rows_of(a, keys), rows_of(b, keys)
-    if left.keys() != right.keys():
-        return f"rows {sorted(left)} and {sorted(right)}"
-    for key, row in left.items():
+    first, second = rows_of(a, keys), rows_of(b, keys)
+    if first.keys() != second.keys():
+        return f"rows {sorted(first)} and {sorted(second)}"
+    for key, row in first.items():
         for column, cell in row.items():
-            if column not in (*skip, "signature") and not near(cell, right[key][column]):
-                return f"{column} of {key}: {cell} and {right[key][column]}"
+            if column not in (*skip, "signature") and not near(cell, second[key][column]):
+                return f"{column} of {key}: {cell} and {second[key][column]}"
     return None
 
 
@@ -98,7 +98,8 @@ EXACT = ("t", "wilcoxon", "sign", "anova", "bayes")
 
 
 def check_mirror(case: Case, folder: Path) -> str | None:
-    """`compare a b` is `compare b a` with the sign turned; scaled scores, other names and topics change nothing."""
+    """Check that `compare a b` is `compare b a` with the sign reversed, and that scaled scores, other names and
+    topics change nothing."""
     case.write(folder)
     first = compared(case, folder, "r1", "r2", "qrels")
     if wrong := command.unclean(first):
@@ -115,7 +116,7 @@ def check_mirror(case: Case, folder: Path) -> str | None:
 
 
 def reordered(case: Case, folder: Path) -> str | None:
-    """Runs in another order: all but what is drawn at random, or is the best of several, stays."""
+    """Return runs in another order: the result is the same, except for random draws and the best of several."""
     orders = (("r1", "r2", "r3", "qrels"), ("r3", "r1", "r2", "qrels"))
     first, second = (compared(case, folder, *files, words=("--baseline", "r1")) for files in orders)
     skip = () if case.more["test"] in EXACT else ("p", "p_corrected")
@@ -124,10 +125,10 @@ def reordered(case: Case, folder: Path) -> str | None:
     return None
 
 
-def not_mirrored(left: Any, right: Any) -> str | None:
-    for (measure, run, baseline), row in left.items():
-        other = right.get((measure, baseline, run))
-        if other is None:
+def not_mirrored(first: Any, second: Any) -> str | None:
+    for (measure, run, baseline), row in first.items():
+        opposite = second.get((measure, baseline, run))
+        if opposite is None:
             return f"row: {measure}"
         pairs = [
             ("mean", "baseline_mean", 1),
@@ -137,17 +138,17 @@ def not_mirrored(left: Any, right: Any) -> str | None:
         ]
         pairs += [("effect", "effect", -1), ("p", "p", 1), ("p_corrected", "p_corrected", 1), ("low", "high", -1)]
         pairs += [("better", "worse", 1), ("equivalent", "equivalent", 1)]
-        if row.get("tested") == "ratio" and other["high"]:  # of geometric means: turned over, not round
-            other = {**other, "high": str(-1 / float(other["high"])) if float(other["high"]) else "-inf"}
+        if row.get("tested") == "ratio" and opposite["high"]:  # of geometric means: turned over, not round
+            opposite = {**opposite, "high": str(-1 / float(opposite["high"])) if float(opposite["high"]) else "-inf"}
         for mine, theirs, sign in pairs:
-            if mine in row and not near(row[mine], other[theirs], sign):
-                return f"{mine}: {measure} {row[mine]} and {other[theirs]}"
+            if mine in row and not near(row[mine], opposite[theirs], sign):
+                return f"{mine}: {measure} {row[mine]} and {opposite[theirs]}"
     return None
 
 
 def contradicting(rows: Any) -> str | None:
-    """Return whether p and the interval say different things of no difference; an end of it is open where p is
-    small."""
+    """Return whether p and the interval contradict each other about no difference; an end of the interval is open if
+    p is small."""
     for key, row in rows.items():
         if row.get("p"):
             same = 1.0 if row["tested"] == "ratio" else 0.0
@@ -158,38 +159,38 @@ def contradicting(rows: Any) -> str | None:
     return None
 
 
-def changed(case: Case, folder: Path, before: Outcome) -> str | None:
-    """Transformations that must change nothing."""
+def changed(case: Case, folder: Path, original: Outcome) -> str | None:
+    """Apply transformations that change nothing."""
     dice = random.Random(case.more["seed"])
     run, qrels = case.files["r1"], case.files["qrels"]
     scaled = re.sub(rb" (\S+) (\S+)\n", lambda m: b" %r %s\n" % (7.5 * float(m[1]) - 1000, m[2]), run)
     (folder / "r1").write_bytes(scaled)
     after = compared(case, folder, "r1", "r2", "qrels")
-    if wrong := unlike(before, after, KEYS):
+    if wrong := unlike(original, after, KEYS):
         return f"scaled {wrong}"
     (folder / "r1").write_bytes(run + b"not-judged Q0 d1 1 1 t\n")
     after = compared(case, folder, "r1", "r2", "qrels")
-    if wrong := unlike(before, after, KEYS):
+    if wrong := unlike(original, after, KEYS):
         return f"topic without judgments {wrong}"
     (folder / "r1").write_bytes(run)
     lines = qrels.splitlines(keepends=True)
     dice.shuffle(lines)
     (folder / "qrels").write_bytes(b"".join(lines))
     after = compared(case, folder, "r1", "r2", "qrels")
-    # Draws go to topics in their order: where they are random, another order has another p.
+    # Random draws go to topics in their order: another order has another p.
     skip = () if case.more["test"] in EXACT else ("p", "p_corrected")
-    if wrong := unlike(before, after, KEYS, (*skip, "low", "high", *COLUMNS)):
+    if wrong := unlike(original, after, KEYS, (*skip, "low", "high", *COLUMNS)):
         return f"order of topics {wrong}"
     for name in ("r1", "r2", "qrels"):
         (folder / name).write_bytes(re.sub(rb"(?m)^(\S+)", rb"T\1", case.files[name]))
     after = compared(case, folder, "r1", "r2", "qrels")
-    if wrong := unlike(before, after, KEYS):
+    if wrong := unlike(original, after, KEYS):
         return f"renamed topics {wrong}"
     return None
 
 
 def check_saved(case: Case, folder: Path) -> str | None:
-    """Every verb on saved scores is the verb on files; every format says the same numbers."""
+    """Check that commands give the same results for saved scores as for files, and formats the same numbers."""
     case.write(folder)
     name = case.more["name"]
     (folder / name).write_bytes(case.files["r3"])
@@ -215,8 +216,8 @@ def check_saved(case: Case, folder: Path) -> str | None:
     for verb, words in verbs.items():
         direct = command.run([*verb.split(), *files, *case.words, *words], folder)
         again = command.run([*verb.split(), "--from-scores", f"saved.{form}", *words], folder)
-        for found in (direct, again):
-            if wrong := command.unclean(found):
+        for outcome in (direct, again):
+            if wrong := command.unclean(outcome):
                 return f"{verb} {wrong}"
         if lost and not direct.code:
             if again.code != 1 or b"JSON has none where it is infinite" not in again.err:
@@ -228,7 +229,7 @@ def check_saved(case: Case, folder: Path) -> str | None:
                 continue
             return f"{verb} on saved scores: exit {again.code} instead of {direct.code}: {again.err!r} {direct.err!r}"
         if not direct.code and (
-            wrong := cells_differ(*(without_flips(one.text, "same_order") for one in (direct, again)))
+            wrong := cells_differ(*(without_flips(outcome.text, "same_order") for outcome in (direct, again)))
         ):
             return f"{verb} on saved scores: {wrong}"
     return None
@@ -236,17 +237,17 @@ def check_saved(case: Case, folder: Path) -> str | None:
 
 def _has_infinite_scores(folder: Path, words: list[str]) -> bool:
     """Return whether a topic has an infinite score, for which JSON has no number: `docs/reference/formats.md`."""
-    found = command.run([*words, "-q", "-f", "csv"], folder)
-    return any(math.isinf(float(row["score"] or 0)) for row in csv.DictReader(io.StringIO(found.text)))
+    outcome = command.run([*words, "-q", "-f", "csv"], folder)
+    return any(math.isinf(float(row["score"] or 0)) for row in csv.DictReader(io.StringIO(outcome.text)))
 
 
 def cells_differ(a: str, b: str) -> str | None:
-    left, right = list(csv.reader(io.StringIO(a))), list(csv.reader(io.StringIO(b)))
-    if len(left) != len(right):
-        return f"{len(left)} and {len(right)} rows"
-    for one, other in zip(left, right, strict=True):
-        if len(one) != len(other) or not all(near(x, y) for x, y in zip(one, other, strict=True)):
-            return f"{one} and {other}"
+    first, second = list(csv.reader(io.StringIO(a))), list(csv.reader(io.StringIO(b)))
+    if len(first) != len(second):
+        return f"{len(first)} and {len(second)} rows"
+    for row, second_row in zip(first, second, strict=True):
+        if len(row) != len(second_row) or not all(near(x, y) for x, y in zip(row, second_row, strict=True)):
+            return f"{row} and {second_row}"
     return None
 
 
@@ -255,8 +256,8 @@ def formats_differ(case: Case, folder: Path, files: list[str]) -> str | None:
     texts = {
         form: command.run([*files, *case.words, "-q", "-f", form], folder) for form in ("csv", "tsv", "json", "jsonl")
     }
-    for found in texts.values():
-        if wrong := command.unclean(found):
+    for text in texts.values():
+        if wrong := command.unclean(text):
             return wrong
     plain = list(csv.DictReader(io.StringIO(texts["csv"].text)))
     unsigned = [{key: cell for key, cell in row.items() if key != "signature"} for row in plain]
@@ -266,9 +267,9 @@ def formats_differ(case: Case, folder: Path, files: list[str]) -> str | None:
     for form, rows, mines in (("tsv", tabs, plain), ("json", document, unsigned), ("jsonl", lines, plain)):
         if len(rows) != len(plain):
             return f"{form} has {len(rows)} rows and csv {len(plain)}"
-        for mine, other in zip(mines, rows, strict=True):
-            if mine.keys() != other.keys() or not all(same(mine[key], other[key]) for key in mine):
-                return f"{form} has {other} and csv {mine}"
+        for mine, row in zip(mines, rows, strict=True):
+            if mine.keys() != row.keys() or not all(same(mine[key], row[key]) for key in mine):
+                return f"{form} has {row} and csv {mine}"
     return None
 
 
@@ -277,7 +278,7 @@ def as_text(row: dict[str, Any]) -> dict[str, str]:
 
 
 def same(a: str, b: str) -> bool:
-    """To the last bit; what JSON cannot hold is blank there."""
+    """Return whether two numbers are equal to the last bit; a number that JSON cannot hold is blank."""
     try:
         return float(a) == float(b)
     except ValueError:
@@ -292,11 +293,11 @@ def check_itself(case: Case, folder: Path) -> str | None:
     words += ["--significant", f"{case.measures[0]}=0.05", "--draws", "50", *case.more["options"]]
     if case.more["test"] in PAIR_TESTS:
         words += ["--test", case.more["test"]]
-    found = command.run(["check", "r1", "qrels", "--baseline", "same", "--top-grade", "3", *words], folder)
-    if wrong := command.unclean(found):
+    outcome = command.run(["check", "r1", "qrels", "--baseline", "same", "--top-grade", "3", *words], folder)
+    if wrong := command.unclean(outcome):
         return wrong
-    if found.code == 1 and "FAIL" in found.out.decode() + found.err.decode():
-        return f"fails against itself: {found.out[-600:]!r} {found.err[-300:]!r}"
+    if outcome.code == 1 and "FAIL" in outcome.out.decode() + outcome.err.decode():
+        return f"fails against itself: {outcome.out[-600:]!r} {outcome.err[-300:]!r}"
     return None
 
 

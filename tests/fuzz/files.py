@@ -41,16 +41,18 @@ def mutated(content: bytes, dice: random.Random, column: int) -> bytes:
     """Return the content with a few mutations; `column` is the one that holds numbers."""
     for _ in range(dice.choice([1, 1, 1, 2, 3])):
         lines = content.split(b"\n")
-        at = dice.randrange(len(content) + 1)
+        position = dice.randrange(len(content) + 1)
         row = dice.randrange(len(lines))
         form = dice.randrange(10)
         if form == 0 and content:
-            at = min(at, len(content) - 1)
-            content = content[:at] + bytes([content[at] ^ (1 << dice.randrange(8))]) + content[at + 1 :]
+            position = min(position, len(content) - 1)
+            content = (
+                content[:position] + bytes([content[position] ^ (1 << dice.randrange(8))]) + content[position + 1 :]
+            )
         elif form == 1:
-            content = content[:at] + dice.choice(BYTES) + content[at:]
+            content = content[:position] + dice.choice(BYTES) + content[position:]
         elif form == 2:
-            content = content[:at] + content[at + dice.choice([1, 2, 10]) :]
+            content = content[:position] + content[position + dice.choice([1, 2, 10]) :]
         elif form == 3:
             lines.insert(dice.randrange(len(lines) + 1), lines[row])
             content = b"\n".join(lines)
@@ -68,7 +70,7 @@ def mutated(content: bytes, dice: random.Random, column: int) -> bytes:
                 lines[row] = dice.choice([b" ", b"\t", b"  "]).join(fields)
             content = b"\n".join(lines)
         elif form == 8:
-            content = content[:at]
+            content = content[:position]
         else:
             content = dice.choice(BYTES) + content
     return content
@@ -87,12 +89,11 @@ def value_of(token: bytes) -> float | None:
 def plain_rows(
     content: bytes, width: int, numbers: tuple[int, ...], lenient: bool, most: float = math.inf
 ) -> list[list[bytes]] | None:
-    """Return the fields of all lines; None where the file is not what it should be. `most`: of the first of the
-    numbers."""
+    """Return the fields of all lines; None if the file is not valid. `most`: the number of columns that are numbers."""
     content = content.removeprefix(b"\xef\xbb\xbf")
     if content.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")):
         return None
-    found = []
+    rows = []
     for line in content.split(b"\n"):
         if line.endswith(b"\r"):
             line = line[:-1]
@@ -108,8 +109,8 @@ def plain_rows(
             if not lenient:
                 return None
             continue
-        found.append(fields)
-    return found or None
+        rows.append(fields)
+    return rows or None
 
 
 def draw_run(dice: random.Random) -> Case:
@@ -166,19 +167,19 @@ def other_documents(rows: list[list[bytes]], topics: Any, duplicates: str, case:
         return None
     listed: dict[bytes, dict[bytes, tuple[int, float]]] = {}
     for number, fields in enumerate(rows):
-        own = listed.setdefault(fields[0], {})
-        if fields[2] not in own or duplicates == "last":
-            own[fields[2]] = (number, float(fields[4]) if case.options.get("order") != "file" else 0.0)
-    for topic, found in topics:
-        own = listed.get(topic, {})
-        docnos = sorted(own, key=lambda docno: own[docno][0])
+        documents = listed.setdefault(fields[0], {})
+        if fields[2] not in documents or duplicates == "last":
+            documents[fields[2]] = (number, float(fields[4]) if case.options.get("order") != "file" else 0.0)
+    for topic, batch in topics:
+        documents = listed.get(topic, {})
+        docnos = sorted(documents, key=lambda docno: documents[docno][0])
         if case.options.get("order") != "file":
             ties = case.options.get("ties", "docno-desc")
             if ties != "file":
                 docnos.sort(reverse=ties == "docno-desc")
-            docnos.sort(key=lambda docno: own[docno][1], reverse=True)
-        names = found[2]
-        if own and names != docnos:
+            docnos.sort(key=lambda docno: documents[docno][1], reverse=True)
+        names = batch[2]
+        if documents and names != docnos:
             return f"documents: topic {topic!r} has {names} instead of {docnos}"
     return None
 
@@ -194,15 +195,15 @@ def draw_qrels(dice: random.Random) -> Case:
 
 
 def check_qrels(case: Case, folder: Path) -> str | None:
-    content, given = case.files["qrels"], dict(case.options)
-    given["format"] = given.pop("qrels_format", None)
-    found: list[Any] = []
-    for read in (lambda: read_simply(content, **given), lambda: Qrels(named(content).target, **given)):
+    content, options = case.files["qrels"], dict(case.options)
+    options["format"] = options.pop("qrels_format", None)
+    results: list[Any] = []
+    for reader in (lambda: read_simply(content, **options), lambda: Qrels(named(content).target, **options)):
         try:
-            found.append(read())
+            results.append(reader())
         except InputError as error:
-            found.append(str(error).replace("<file>", "run"))
-    simple, blocks = found
+            results.append(str(error).replace("<file>", "run"))
+    simple, blocks = results
     if isinstance(simple, str) or isinstance(blocks, str):
         if simple != blocks:
             return f"block reader: {blocks} instead of {simple}"
@@ -211,8 +212,8 @@ def check_qrels(case: Case, folder: Path) -> str | None:
         try:
             same_qrels(blocks, simple)
         except AssertionError:
-            shown = [(own.topics, own.codes, own.notes, own.digest) for own in (blocks, simple)]
-            return f"qrels differ: {shown[0]} instead of {shown[1]}"
+            states = [(qrels.topics, qrels.codes, qrels.notes, qrels.digest) for qrels in (blocks, simple)]
+            return f"qrels differ: {states[0]} instead of {states[1]}"
     rows = plain_rows(content, 4, (3,), bool(case.options.get("lenient")))
     if rows is None:
         return None if isinstance(simple, str) else "read what is not qrels: "
@@ -240,8 +241,8 @@ def draw_packed(dice: random.Random) -> Case:
     if form == "cut":
         packed = whole[: dice.randrange(len(whole))]
     elif form == "reversing":
-        at = dice.randrange(len(whole))
-        packed = whole[:at] + bytes([whole[at] ^ (1 << dice.randrange(8))]) + whole[at + 1 :]
+        position = dice.randrange(len(whole))
+        packed = whole[:position] + bytes([whole[position] ^ (1 << dice.randrange(8))]) + whole[position + 1 :]
     elif form == "tail":
         packed = whole + dice.choice([b"\x00" * 5, b"junk", b"\n", whole[:7]])
     else:
@@ -255,7 +256,7 @@ def draw_packed(dice: random.Random) -> Case:
 
 
 def without_digests(output: bytes) -> bytes:
-    """Return an output without digests and sizes of files, which differ where bytes do."""
+    """Return an output without digests and sizes of files, which differ with their bytes."""
     return re.sub(rb'"size": \d+|\b[0-9a-f]{12}\b|\b[0-9a-f]{64}\b', b"", output)
 
 
@@ -264,19 +265,19 @@ def check_packed(case: Case, folder: Path) -> str | None:
     source = "-" if case.more["stdin"] else "run"
     stdin = case.files["run"] if case.more["stdin"] else b""
     words = list(case.more["words"])
-    found = command.run([source, "qrels", *words], folder, stdin)
-    if wrong := command.unclean(found):
+    outcome = command.run([source, "qrels", *words], folder, stdin)
+    if wrong := command.unclean(outcome):
         return wrong
-    if found.code and found.out:
-        return f"output beside an error: {found.out[:200]!r}"
-    if case.more["form"] == "any" or found.code:
+    if outcome.code and outcome.out:
+        return f"output beside an error: {outcome.out[:200]!r}"
+    if case.more["form"] == "any" or outcome.code:
         return None
     if case.more["form"] == "cut":
-        return f"half a file is scored: {found.out[:200]!r}"
+        return f"half a file is scored: {outcome.out[:200]!r}"
     (folder / "run").write_bytes(case.more["plain"])
     right = command.run([source, "qrels", *words], folder, case.more["plain"] if case.more["stdin"] else b"")
-    if without_digests(found.out) != without_digests(right.out):
-        return f"another result: {found.out[:300]!r} instead of {right.out[:300]!r}"
+    if without_digests(outcome.out) != without_digests(right.out):
+        return f"another result: {outcome.out[:300]!r} instead of {right.out[:300]!r}"
     return None
 
 

@@ -37,28 +37,28 @@ def check(case: Case, folder: Path) -> str | None:
     rows = [line.split() for line in case.files[case.more["holds"]].decode().splitlines() if line.strip()]
     if not rows:
         return None
-    made, options = written(rows, case)
-    if made is None:
+    source, options = written(rows, case)
+    if source is None:
         return None
     (folder / "plain").mkdir()
     (folder / "made").mkdir()
     try:
-        before = bits(evaluated(case, folder / "plain"))
+        original = bits(evaluated(case, folder / "plain"))
     except InputError:
-        return None  # what is refused is other kinds' matter
-    other = Case({**case.files, case.more["holds"]: made}, case.measures, {**case.options, **options}, case.more)
+        return None  # other kinds test refusals
+    converted = Case({**case.files, case.more["holds"]: source}, case.measures, {**case.options, **options}, case.more)
     try:
-        after = bits(evaluated(other, folder / "made"))
+        after = bits(evaluated(converted, folder / "made"))
     except InputError as error:
         return f"refused {case.more['form']}: {error}"
-    return None if before == after else f"{case.more['form']} differs: {made!r}"
+    return None if original == after else f"{case.more['form']} differs: {source!r}"
 
 
 def written(rows: list[list[str]], case: Case) -> tuple[bytes | None, dict[str, Any]]:
-    """Return the file in another form, and the options that it needs; None where that form cannot hold it."""
+    """Return the file in another form, and its options; None if the form cannot hold it."""
     dice, form, holds = random.Random(case.more["seed"]), case.more["form"], case.more["holds"]
     value = "score" if holds == "run" else "grade"
-    at = 4 if holds == "run" else 3
+    column = 4 if holds == "run" else 3
     if form == "bom":
         return b"\xef\xbb\xbf" + case.files[holds], {}
     if form == "msmarco":
@@ -67,7 +67,7 @@ def written(rows: list[list[str]], case: Case) -> tuple[bytes | None, dict[str, 
     if form == "beir":
         if holds == "qrels" and any(float(row[3]) % 1 for row in rows):
             return None, {}
-        return ("query-id\tcorpus-id\tscore\n" + "".join(f"{r[0]}\t{r[2]}\t{r[at]}\n" for r in rows)).encode(), {}
+        return ("query-id\tcorpus-id\tscore\n" + "".join(f"{r[0]}\t{r[2]}\t{r[column]}\n" for r in rows)).encode(), {}
     if form == "letor":
         return "".join(f"{row[3]} qid:{row[0]} 1:0.5 # {row[2]}\n" for row in rows).encode(), {"qrels_format": "letor"}
     if form == "words":
@@ -77,7 +77,7 @@ def written(rows: list[list[str]], case: Case) -> tuple[bytes | None, dict[str, 
         of = dict(zip(grades, WORDS, strict=False))
         text = "".join(f"{row[0]} 0 {row[2]} {of[row[3]]}\n" for row in rows)
         return text.encode(), {"labels": ",".join(f"{of[grade]}={grade}" for grade in grades)}
-    numbers = [json.loads(json.dumps(float(row[at]))) for row in rows]
+    numbers = [json.loads(json.dumps(float(row[column]))) for row in rows]
     if form == "json":
         nested: dict[str, dict[str, float]] = {}
         for row, number in zip(rows, numbers, strict=True):
@@ -89,7 +89,13 @@ def written(rows: list[list[str]], case: Case) -> tuple[bytes | None, dict[str, 
     dice.shuffle(columns)
     names = [dice.choice(NAMES[column]) for column in columns]
     cells = [
-        {"topic": row[0], "docno": row[2], "rank": row[3], value: row[at], "note": dice.choice(["", "x", 'a "b", c'])}
+        {
+            "topic": row[0],
+            "docno": row[2],
+            "rank": row[3],
+            value: row[column],
+            "note": dice.choice(["", "x", 'a "b", c']),
+        }
         for row in rows
     ]
     if form in ("records", "jsonl", "columns"):

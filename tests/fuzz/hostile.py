@@ -12,7 +12,7 @@ from fuzz.scores import SCALES, some_measure
 from support.numbers import ENTRY, WORDS, options, write_files
 
 MOST_SECONDS = 30
-"""Of the processor: what takes longer grows with more than the size of the input."""
+"""Processor seconds: more of them grow faster than the size of the input."""
 DIGITS = [1, 2, 17, 18, 19, 20, 40, 308, 309, 310, 400, 640, 4299, 4300, 4301, 5000, 100_000]
 DEEP = [2, 3, 50, 99, 100, 101, 500, 990, 1000, 1100, 5000, 50_000]
 SIGNS = ["", "", "", "", "+", "-", "--", " "]
@@ -61,8 +61,8 @@ def expression(dice: random.Random) -> str:
     if form == 4:
         listed = ":".join([dice.choice(["0", "1", "0.5", "1e308"])] * dice.choice([3, 100, 2000, 2100, 30_000]))
         return dice.choice(["ndcg(gain={})", "gap(g={})", "iprec_avg(recall={})", "dcg:gain={}@5"]).format(listed)
-    at = dice.randrange(len(text) + 1)
-    return text[:at] + dice.choice(REPEATED) * deep + text[at:]
+    position = dice.randrange(len(text) + 1)
+    return text[:position] + dice.choice(REPEATED) * deep + text[position:]
 
 
 def nested(dice: random.Random, inside: str) -> str:
@@ -102,10 +102,15 @@ def draw(dice: random.Random) -> Case:
         ]
         words = dice.choice([words, words, ["weights", "-m", words[3], "--ranks", "3"], ["measures", words[3]]])
     elif form == 1:
-        name, taken = dice.choice(list(options()))
-        words = [*name.split(), *WORDS[name].replace("'", "").replace("ap err", "ap").split(), taken.flag, number(dice)]
-        if taken.flag.startswith("--"):
-            words[-2:] = [f"{taken.flag}={words[-1]}"]
+        name, values = dice.choice(list(options()))
+        words = [
+            *name.split(),
+            *WORDS[name].replace("'", "").replace("ap err", "ap").split(),
+            values.flag,
+            number(dice),
+        ]
+        if values.flag.startswith("--"):
+            words[-2:] = [f"{values.flag}={words[-1]}"]
     else:
         name, content = hostile_json(dice)
         files = {name: content}
@@ -122,13 +127,13 @@ def check(case: Case, folder: Path) -> str | None:
     write_files(folder)
     case.write(folder)
     begin = time.process_time()
-    found = command.run(case.more["words"], folder, warn=True)
+    outcome = command.run(case.more["words"], folder, warn=True)
     seconds = time.process_time() - begin
-    if wrong := command.unclean(found, case.more["words"][0]):
+    if wrong := command.unclean(outcome, case.more["words"][0]):
         return wrong
     if seconds > MOST_SECONDS:
         return f"slow: {seconds:.0f} s"
-    longest = max(map(len, found.messages), default=0)
+    longest = max(map(len, outcome.messages), default=0)
     return f"a message of {longest} characters" if longest > 10_000 else None
 
 

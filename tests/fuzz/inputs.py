@@ -1,4 +1,4 @@
-"""Small valid files of every kind that a command reads, and what hostile hands make of them."""
+"""Small valid files of every kind that a command reads, and damaged copies."""
 
 import io
 import json
@@ -19,7 +19,7 @@ MEASURES_PY = b"from gradedeval import measure\n@measure\ndef mine(g):\n    retu
 CONFIG = b'baseline = "b.run"\nmeasures = ["ap", "err@3"]\nties = "file"\n[min]\nap = 0.1\n[max-drop]\nap = "50%"\n'
 PREFERENCES = b"topic\tlist_a\tlist_b\tsign\n1\td0 d1 d2\td3 d4 d5\t1\n2\td1 d2\td5 d6\t-1\n3\td3 d1\td0 d2\t1\n"
 
-# What gradedeval itself writes, by a command that writes it to `out`; what it reads stands above it.
+# Files that gradedeval writes, each by a command that writes it to `out`, after the files that it reads.
 MADE = {
     "saved.csv": "a.run b.run c.run qrels -m 'ap err@3' -q --residuals split -f csv -o out",
     "saved.json": "a.run b.run c.run qrels -m 'ap err@3' -q -f json -o out",
@@ -47,10 +47,10 @@ def log() -> list[dict[str, str]]:
     """Return sessions of a click log."""
     dice, rows = random.Random("log"), []
     for number in range(24):
-        shown = dice.sample(DOCNOS, 4)
+        documents = dice.sample(DOCNOS, 4)
         clicks = " ".join(map(str, sorted(dice.sample(range(1, 5), dice.randint(0, 3)))))
         names = {"user": dice.choice("xy"), "session": f"s{number}", "kind": dice.choice("pq")}
-        rows.append({"topic": dice.choice(TOPICS), "clicks": clicks, "shown": " ".join(shown), **names})
+        rows.append({"topic": dice.choice(TOPICS), "clicks": clicks, "shown": " ".join(documents), **names})
     return rows
 
 
@@ -85,8 +85,12 @@ def judgments() -> dict[str, bytes]:
     columns = {"topic": [row[0] for row in JUDGED], "docno": [row[1] for row in JUDGED]}
     return {
         "qrels": text([(topic, 0, docno, grade) for topic, docno, grade in JUDGED]),
-        "intents.qrels": text([(topic, 1 + at % 2, docno, grade) for at, (topic, docno, grade) in enumerate(JUDGED)]),
-        "strata.qrels": text([(topic, 0, docno, 1 + at % 2, grade) for at, (topic, docno, grade) in enumerate(JUDGED)]),
+        "intents.qrels": text(
+            [(topic, 1 + number % 2, docno, grade) for number, (topic, docno, grade) in enumerate(JUDGED)]
+        ),
+        "strata.qrels": text(
+            [(topic, 0, docno, 1 + number % 2, grade) for number, (topic, docno, grade) in enumerate(JUDGED)]
+        ),
         "qrels.json": json.dumps(nested).encode(),
         "qrels.csv": text(JUDGED, ",", "topic,docno,grade\n"),
         "qrels.letor": text([(grade, f"qid:{topic}", f"1:0.5 # docid={docno}") for topic, docno, grade in JUDGED]),
@@ -101,7 +105,7 @@ def parquet(columns: dict[str, list[object]]) -> bytes:
 
 
 def small() -> dict[str, bytes]:
-    """What options read, and what measures read."""
+    """Return the files of options and of measures."""
     sessions = log()
     fill = [(topic, docno, 0.5) for topic in TOPICS for docno in DOCNOS[7:]]
     return {
@@ -125,7 +129,7 @@ def small() -> dict[str, bytes]:
 
 @cache
 def inputs() -> dict[str, bytes]:
-    """Return all of them by name; what gradedeval writes is written by it."""
+    """Return all files by name; those in our own formats are written by the program."""
     import shlex
 
     files = {**runs(), **judgments(), **small()}
@@ -141,7 +145,7 @@ def inputs() -> dict[str, bytes]:
     return files
 
 
-# Names of inputs by what a command calls them: an argument, an option, or the word that stands for its value.
+# Names of inputs by their name in a command: an argument, an option, or the placeholder of its value.
 CALLED = {
     "RUN": ["a.run", "a.run", "b.run", "c.run", "run.tsv", "run.json", "run.jsonl", "run.parquet"],
     "QRELS": ["qrels", "qrels", "qrels", "intents.qrels", "strata.qrels", "qrels.json", "qrels.csv", "qrels.letor",
@@ -180,28 +184,32 @@ HOSTILE = [
 
 
 def spoilt(content: bytes, dice: random.Random) -> tuple[str, bytes]:
-    """What hostile hands make of a file, and how."""
-    how = dice.choice(
+    """Return a damaged copy of a file, and the kind of damage."""
+    treatment = dice.choice(
         ["cut", "changed", "changed", "changed", "packed", "packed and broken", "replaced", "another", "long"]
     )
     pack = PACKERS[dice.choice([name for name in PACKERS if name != "plain"])]
-    if how == "cut":
-        return how, content[: dice.randrange(len(content) + 1)]
-    if how == "changed":
+    if treatment == "cut":
+        return treatment, content[: dice.randrange(len(content) + 1)]
+    if treatment == "changed":
         column = dice.randrange(6)
-        return how, mutated(content, dice, column)
-    if how == "packed":
-        return how, pack(content)
-    if how == "broken":  # and packed
+        return treatment, mutated(content, dice, column)
+    if treatment == "packed":
+        return treatment, pack(content)
+    if treatment == "broken":  # and packed
         whole = pack(content)
-        at = dice.randrange(len(whole))
-        flipped = whole[:at] + bytes([whole[at] ^ (1 << dice.randrange(8))]) + whole[at + 1 :]
-        return how, dice.choice([whole[:at], flipped, whole + dice.choice([b"junk", b"\x00" * 5, whole[:9]])])
-    if how == "replaced":
-        return how, dice.choice(HOSTILE)
-    if how == "another":
-        return how, inputs()[dice.choice(sorted(inputs()))]
+        position = dice.randrange(len(whole))
+        flipped = whole[:position] + bytes([whole[position] ^ (1 << dice.randrange(8))]) + whole[position + 1 :]
+        return treatment, dice.choice(
+            [whole[:position], flipped, whole + dice.choice([b"junk", b"\x00" * 5, whole[:9]])]
+        )
+    if treatment == "replaced":
+        return treatment, dice.choice(HOSTILE)
+    if treatment == "another":
+        return treatment, inputs()[dice.choice(sorted(inputs()))]
     lines = content.split(b"\n")
-    at = dice.randrange(len(lines))
-    lines[at] = dice.choice([lines[at] * 50, lines[at] + dice.choice(BYTES) * 300, b" " * 3000 + lines[at]])
-    return how, b"\n".join(lines)
+    position = dice.randrange(len(lines))
+    lines[position] = dice.choice(
+        [lines[position] * 50, lines[position] + dice.choice(BYTES) * 300, b" " * 3000 + lines[position]]
+    )
+    return treatment, b"\n".join(lines)

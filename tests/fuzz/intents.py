@@ -20,14 +20,14 @@ INNER = [
 
 def novel(dice: random.Random) -> str:
     name = dice.choice(NOVEL)
-    given = {key: draw(dice) for key, draw in PARAMETERS.get(name, {}).items() if dice.random() < 0.6}
+    parameters = {key: draw(dice) for key, draw in PARAMETERS.get(name, {}).items() if dice.random() < 0.6}
     if "erria" in name:
-        given = {"rel": 1, **given, "stop": round(dice.uniform(0.05, 1), 2)}
+        parameters = {"rel": 1, **parameters, "stop": round(dice.uniform(0.05, 1), 2)}
     if dice.random() < 0.3:
-        given["rel"] = dice.choice([1, 2, 3])
+        parameters["rel"] = dice.choice([1, 2, 3])
     if name in ("alpha_dcg", "erria") and dice.random() < 0.3:
-        given["norm"] = "best"
-    inside = ",".join(f"{key}={value}" for key, value in given.items())
+        parameters["norm"] = "best"
+    inside = ",".join(f"{key}={value}" for key, value in parameters.items())
     return f"{name}({inside})" + dice.choice(["", "@1", "@2", "@5", "@20"])
 
 
@@ -40,8 +40,10 @@ def draw(dice: random.Random) -> Case:
         run += [f"{topic} Q0 {name} {rank} {50 - rank} t\n" for rank, name in enumerate(listed, 1)]
         for name in names:
             if dice.random() < 0.7:
-                own = dice.sample(intents, dice.randint(1, len(intents)))
-                qrels += [f"{topic} {intent} {name} {dice.choice([-2, 0, 1, 1, 2, 3])}\n" for intent in own]
+                intents_of_document = dice.sample(intents, dice.randint(1, len(intents)))
+                qrels += [
+                    f"{topic} {intent} {name} {dice.choice([-2, 0, 1, 1, 2, 3])}\n" for intent in intents_of_document
+                ]
     run.append("anchor Q0 a 1 1 t\n")
     qrels += [f"anchor 1 a{grade} {grade}\n" for grade in (0, 1, 2, 3)]
     if dice.random() < 0.3:
@@ -49,7 +51,7 @@ def draw(dice: random.Random) -> Case:
     inner = [some_measure(dice, [0, 1, 2, 3], INNER) for _ in range(4)]
     # The quantities of C/W/L have their loops elsewhere.
     measures = [novel(dice) for _ in range(4)] + [
-        f"ia({one})" for one in inner if "of=" not in one and "horizon" not in one
+        f"ia({measure})" for measure in inner if "of=" not in measure and "horizon" not in measure
     ]
     options: dict[str, Any] = {"subtopics": True, "top_grade": dice.choice([3, 3, 4])}
     if dice.random() < 0.3:
@@ -63,7 +65,7 @@ def check(case: Case, folder: Path) -> str | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", EvaluationWarning)
-            found = evaluated(case, folder)
+            scores = evaluated(case, folder)
     except InputError as error:
         expected = (
             *("shares no topics", "is empty", "g has", "no value for grade", "outside 0..1"),
@@ -76,12 +78,17 @@ def check(case: Case, folder: Path) -> str | None:
     listed: dict[str, list[str]] = {}
     for topic, _, docno, *_ in (line.split() for line in case.files["run"].decode().splitlines()):
         listed.setdefault(topic, []).append(docno)
-    labels = {grade for own in judged.values() for grades in own.values() for grade in grades.values()}
+    labels = {
+        grade
+        for grades_by_intent in judged.values()
+        for grades in grades_by_intent.values()
+        for grade in grades.values()
+    }
     scale = reference.Scale(tuple(sorted(labels | {0.0})), case.options.get("top_grade", max(labels)))
     if scale.top <= 0:
         return None
-    for column, measure in enumerate(found.measures):
-        for topic, score in zip(found.runs[0].topics, found.runs[0].score[:, column], strict=True):
+    for column, measure in enumerate(scores.measures):
+        for topic, score in zip(scores.runs[0].topics, scores.runs[0].score[:, column], strict=True):
             right = expectation(measure, listed.get(topic, []), judged.get(topic, {}), scale)
             if not close(float(score), right):
                 return f"score of {measure.name}: {measure} gives topic {topic} {score!r} instead of {right!r}"

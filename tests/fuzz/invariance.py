@@ -1,4 +1,5 @@
-"""What must not change a bit: order, names, company, processes, the form of the input; and the drop-in's numbers."""
+"""Invariance to the last bit: order, names, other runs, processes, the form of the input; and the numbers of the
+drop-in."""
 
 import random
 import re
@@ -66,27 +67,27 @@ def bits(scores: Any) -> dict[str, bytes]:
 def check(case: Case, folder: Path) -> str | None:
     if not case.files["run"].strip() or not case.files["qrels"].strip():
         return None
-    before = found(case, folder)
+    original = found(case, folder)
     form = case.more["form"]
     if form == "dict":
-        return None if isinstance(before, str) else as_dict(case, bits(before))
-    other, renamed = transformed(case, form)
-    after = found(other, folder)
-    if isinstance(before, str) or isinstance(after, str):
-        if isinstance(before, str) and isinstance(after, str):
-            return None if form in ("lines", "names") or before == after else f"{form}: {after} instead of {before}"
-        said = [words if isinstance(words, str) else "scores" for words in (after, before)]
-        return f"{form}: {said[0]} instead of {said[1]}"
-    left = {renamed(topic): own for topic, own in bits(before).items()}
+        return None if isinstance(original, str) else as_dict(case, bits(original))
+    changed, renamed = transformed(case, form)
+    after = found(changed, folder)
+    if isinstance(original, str) or isinstance(after, str):
+        if isinstance(original, str) and isinstance(after, str):
+            return None if form in ("lines", "names") or original == after else f"{form}: {after} instead of {original}"
+        results = [words if isinstance(words, str) else "scores" for words in (after, original)]
+        return f"{form}: {results[0]} instead of {results[1]}"
+    expected = {renamed(topic): values for topic, values in bits(original).items()}
     right = bits(after)
-    if left.keys() != right.keys():
-        return f"{form}: topics {sorted(right)} instead of {sorted(left)}"
-    wrong = [topic for topic in left if left[topic] != right[topic]]
+    if expected.keys() != right.keys():
+        return f"{form}: topics {sorted(right)} instead of {sorted(expected)}"
+    wrong = [topic for topic in expected if expected[topic] != right[topic]]
     return f"{form}: topics {wrong} have other scores" if wrong else None
 
 
 def transformed(case: Case, form: str) -> tuple[Case, Any]:
-    """Return the case in another form, and what topics are called there."""
+    """Return the case in another form, and its names of topics."""
     dice = random.Random(case.more["seed"])
     if form in ("limits", "jobs"):
         more = {**case.more, "limits": case.more["small"], "jobs": 2 if form == "jobs" else 1}
@@ -106,11 +107,11 @@ def transformed(case: Case, form: str) -> tuple[Case, Any]:
 
 
 def as_dict(case: Case, expected: dict[str, bytes]) -> str | None:
-    """Return the same run and qrels as dicts, where they can be that."""
+    """Return run and qrels as dicts; None if that is impossible."""
     lines = {name: [line.split() for line in text.decode().splitlines()] for name, text in case.files.items()}
     keys = {name: [(line[0], line[2]) for line in rows] for name, rows in lines.items()}
     needs_file = {"subtopics", "costs"} & case.options.keys() or case.options.get("ties") == "rank"
-    if needs_file or any(len(set(own)) < len(own) for own in keys.values()):
+    if needs_file or any(len(set(keys_of_topic)) < len(keys_of_topic) for keys_of_topic in keys.values()):
         return None
     run: dict[str, dict[str, float]] = {}
     qrels: dict[str, dict[str, float]] = {}
@@ -152,10 +153,10 @@ def draw_drop_in(dice: random.Random) -> Case:
     labels = dice.choice([[0, 1], [0, 1, 2, 3], [-1, 0, 1, 2], [0, 1, 4], [-2, -1, 0, 2]])
     measures = tuple(name for name in dice.sample(DROP_IN, 4) if SAME.get(name, name))
     level = dice.choice([1, 2])
-    if level == 2:  # to the drop-in's Rndcg, as to trec_eval's, lower grades are worth nothing
+    if level == 2:  # the drop-in's Rndcg, like trec_eval's, gives lower grades no gain
         measures = tuple(name for name in measures if name != "Rndcg") or ("map",)
     complete = dice.random() < 0.3
-    # To version 9 with -c a topic that is missing scores 0, whatever the measure gives an empty ranking.
+    # In version 9 with -c a missing topic scores 0, regardless of the score of an empty ranking.
     nine = dice.random() < 0.5 and not (complete and "yaap" in measures)
     more = {"complete": complete, "level": level, "nine": nine}
     return Case(files(dice, labels), measures, {}, more)
@@ -167,8 +168,8 @@ def check_drop_in(case: Case, folder: Path) -> str | None:
     nine = bool(case.more["nine"])
     flags = [*(["-c"] if case.more["complete"] else []), *(["--compat", "9"] if nine else [])]
     level = case.more["level"]
-    other = {**SAME, "11pt_avg": "iprec_avg(add=0.9)"} if nine else SAME
-    ours = [word for name in case.measures for word in ("-m", other.get(name, name).lower())]
+    names = {**SAME, "11pt_avg": "iprec_avg(add=0.9)"} if nine else SAME
+    ours = [word for name in case.measures for word in ("-m", names.get(name, name).lower())]
     first = command.run(["trec_eval", "-q", *flags, "-l", str(level), *drop_in, "qrels", "run"], folder)
     words = ["--like", "trec_eval", "--order", "float32" if nine else "score", "--rel", str(level), "-q", "-f", "trec"]
     words += ["--topics", "qrels"] if case.more["complete"] else []
@@ -182,17 +183,21 @@ def check_drop_in(case: Case, folder: Path) -> str | None:
             if first.code and second.code  # the drop-in has codes of its own
             else f"exit codes: {first.code} {first.err!r}, {second.code} {second.err!r}"
         )
-    left, right = (sorted(numbers_of(found.text)) for found in (first, second))
+    first_lines, second_lines = (sorted(numbers_of(outcome.text)) for outcome in (first, second))
     if nine and case.more["complete"]:  # version 9 prints no line for a missing topic
-        left, right = ([line for line in lines if line[0] == "all"] for lines in (left, right))
-    if len(left) == len(right) and all(alike(*pair) for pair in zip(left, right, strict=True)):
+        first_lines, second_lines = (
+            [line for line in lines if line[0] == "all"] for lines in (first_lines, second_lines)
+        )
+    if len(first_lines) == len(second_lines) and all(
+        alike(*pair) for pair in zip(first_lines, second_lines, strict=True)
+    ):
         return None
-    return f"other lines: {[pair for pair in zip(left, right, strict=False) if not alike(*pair)][:6]}"
+    return f"other lines: {[pair for pair in zip(first_lines, second_lines, strict=False) if not alike(*pair)][:6]}"
 
 
-def alike(one: list[str], other: list[str]) -> bool:
+def alike(first: list[str], second: list[str]) -> bool:
     """Return whether two lines agree; the last bit of a sum may round the last digit up or down."""
-    return one[0] == other[0] and abs(float(one[1]) - float(other[1])) < 1.5e-4
+    return first[0] == second[0] and abs(float(first[1]) - float(second[1])) < 1.5e-4
 
 
 def numbers_of(text: str) -> list[list[str]]:

@@ -1,4 +1,4 @@
-"""What is printed and read back: tables for people, baselines, references, weights, and small tables in other dress."""
+"""Output that is read back: tables for people, baselines, references, weights, and small tables in other forms."""
 
 import csv
 import html
@@ -29,7 +29,7 @@ def cells_of_markdown(text: str) -> list[list[str]]:
     """Return rows of cells, as a reader of markdown shows them."""
     lines = [line for line in text.splitlines() if line.startswith("|")]
     rows = [re.findall(r"((?:\\.|[^|\\])*)\|", line[1:]) for line in [lines[0], *lines[2:]]]
-    # A comment, which nobody sees, keeps @ from naming a person.
+    # An invisible comment keeps @ from naming a person.
     rows = [[cell.strip().replace("<!-- -->", "") for cell in row] for row in rows]
     return [[html.unescape(re.sub(r"\\([^\w\s])", r"\1", cell)) for cell in row] for row in rows]
 
@@ -50,7 +50,7 @@ READERS = {"markdown": cells_of_markdown, "latex": cells_of_latex, "html": cells
 
 
 def check_people(case: Case, folder: Path) -> str | None:
-    """Tables for people hold the rows of CSV, rounded, whatever runs are called."""
+    """Check that tables for people hold the rows of CSV, rounded, regardless of the names of runs."""
     case.write(folder)
     (folder / case.more["name"]).write_bytes(case.files["r3"])
     files = ["r1", f"./{case.more['name']}", "qrels", *case.words]
@@ -60,11 +60,11 @@ def check_people(case: Case, folder: Path) -> str | None:
     expected: dict[str, dict[str, str]] = {}
     for row in csv.DictReader(io.StringIO(plain.text)):
         expected.setdefault(row["run"], {})[row["measure"]] = row["score"]
-    for form, read in READERS.items():
-        found = command.run([*files, "-f", form], folder)
-        if wrong := command.unclean(found):
+    for form, reader in READERS.items():
+        outcome = command.run([*files, "-f", form], folder)
+        if wrong := command.unclean(outcome):
             return f"{form} {wrong}"
-        header, *rows = read(found.text)
+        header, *rows = reader(outcome.text)
         kept = [index for index, name in enumerate(header) if name != "topics"]  # of measures that skip some
         header, rows = [header[index] for index in kept], [[row[index] for index in kept] for row in rows]
         if header[1:] != list(expected["r1"]) or [row[0] for row in rows] != list(expected):
@@ -76,7 +76,7 @@ def check_people(case: Case, folder: Path) -> str | None:
 
 
 JUDGING = '; [^;"]*judging[^;"]*'
-"""What `check` says where it can read both runs again: saved scores hold no documents."""
+"""Words of `check` if it can read both runs again: saved scores hold no documents."""
 
 
 def check_gates(case: Case, folder: Path) -> str | None:
@@ -108,14 +108,14 @@ def check_gates(case: Case, folder: Path) -> str | None:
 
 
 def differ(a: Outcome, b: Outcome, but: tuple[str, ...] = (), unsaid: str = "") -> str | None:
-    """How two tables differ, but for some columns and for the words of a pattern."""
+    """Return the difference of two tables, except for some columns and the words of a pattern."""
     if a.code != b.code:
         return f"exit code {b.code} instead of {a.code}: {b.err[-300:]!r} {a.err[-300:]!r}"
     texts = []
-    for found in (a, b):
+    for text in (a, b):
         rows = [
             {key: cell for key, cell in row.items() if key not in but}
-            for row in csv.DictReader(io.StringIO(re.sub(unsaid, "", found.text)))
+            for row in csv.DictReader(io.StringIO(re.sub(unsaid, "", text.text)))
         ]
         texts.append("\n".join(",".join(map(repr, row.values())) for row in rows))
     return cells_differ(*texts)
@@ -128,15 +128,15 @@ def fitted_again(dice: random.Random, folder: Path) -> str | None:
     )
     value = round(dice.uniform(low, high), 3)
     measure = form.format(value) + ("@40" if "rbp" not in form else "")
-    ranks = "40" if "@40" in measure else "200"  # next to nothing of rbp is left beyond
-    made = command.run(["weights", "-m", measure, "--ranks", ranks, "-f", "csv", "-o", "weights.csv"], folder)
+    ranks = "40" if "@40" in measure else "200"  # the rest of rbp is negligible
+    weights = command.run(["weights", "-m", measure, "--ranks", ranks, "-f", "csv", "-o", "weights.csv"], folder)
     span = form.format(f"{low}..{high}") + ("@40" if "rbp" not in form else "")
-    found = command.run(["fit", "-m", span, "--to-weights", "weights.csv", "-f", "csv"], folder)
-    if wrong := command.unclean(made) or command.unclean(found):
+    fitted = command.run(["fit", "-m", span, "--to-weights", "weights.csv", "-f", "csv"], folder)
+    if wrong := command.unclean(weights) or command.unclean(fitted):
         return f"fit to saved weights: {wrong}"
-    if made.code or found.code:
-        return f"fit to saved weights: {measure} {made.err!r} {found.err!r}"
-    (row,) = csv.DictReader(io.StringIO(found.text))
+    if weights.code or fitted.code:
+        return f"fit to saved weights: {measure} {weights.err!r} {fitted.err!r}"
+    (row,) = csv.DictReader(io.StringIO(fitted.text))
     return None if abs(float(row["value"]) - value) <= 0.002 else f"fit to saved weights: {row['value']} for {measure}"
 
 

@@ -89,26 +89,26 @@ def some_measure(dice: random.Random, labels: list[float], names: list[str] = NA
     """Return a measure in notation, with random parameters and a random cutoff."""
     name = dice.choice(names)
     accepted = MEASURES[name].definition.gain_parameters
-    given = {key: draw(dice) for key, draw in PARAMETERS.get(name, {}).items() if dice.random() < 0.5}
+    parameters = {key: draw(dice) for key, draw in PARAMETERS.get(name, {}).items() if dice.random() < 0.5}
     if name == "zipf":
-        given["beta"] = round(dice.uniform(1.2, 4), 2)
+        parameters["beta"] = round(dice.uniform(1.2, 4), 2)
     if reference_run.is_cwl(name) and dice.random() < 0.4:
-        given["of"] = dice.choice(["eu", "etu", "ec", "etc", "ed"])
+        parameters["of"] = dice.choice(["eu", "etu", "ec", "etc", "ed"])
     if reference_run.is_cwl(name) and dice.random() < 0.4:
-        given["horizon"] = dice.choice([1, 2, 5, 20, 60, 200])
+        parameters["horizon"] = dice.choice([1, 2, 5, 20, 60, 200])
     form = dice.random()
     if "rel" in accepted and form < 0.25:
-        given["rel"] = dice.choice([1, 2, 3, 0.5, 1.5, 4])
+        parameters["rel"] = dice.choice([1, 2, 3, 0.5, 1.5, 4])
     elif "gain" in accepted and form < 0.5:
-        given["gain"] = some_scheme(dice, labels)
+        parameters["gain"] = some_scheme(dice, labels)
     elif "g" in accepted and form < 0.75:
         top = max([*labels, 1])
-        given["g"] = tuple(float(dice.choice([0, 1, 1, 2, 3])) for _ in range(int(top)))
-        if not any(given["g"]):
-            del given["g"]
+        parameters["g"] = tuple(float(dice.choice([0, 1, 1, 2, 3])) for _ in range(int(top)))
+        if not any(parameters["g"]):
+            del parameters["g"]
     if name == "erria" and dice.random() < 0.2:
-        given["norm"] = "best"
-    inside = ",".join(f"{key}={written(value)}" for key, value in given.items())
+        parameters["norm"] = "best"
+    inside = ",".join(f"{key}={written(value)}" for key, value in parameters.items())
     cutoff = ""
     if name in REQUIRED or (name not in UNCUT and dice.random() < 0.5):
         cutoff = f"@{dice.choice([1, 2, 3, 4, 5, 7, 10, 20, 50, 100])}"
@@ -130,7 +130,7 @@ def scores_of(dice: random.Random, size: int) -> list[str]:
     """Return the scores of a topic, as text: regular, random, with ties, or such as single floats do not tell apart."""
     form = dice.randrange(8)
     if form == 0:
-        return [f"{size - at}" for at in range(size)]
+        return [f"{size - rank}" for rank in range(size)]
     if form == 1:
         return [repr(dice.gauss(0, 10)) for _ in range(size)]
     if form == 2:
@@ -143,7 +143,7 @@ def scores_of(dice: random.Random, size: int) -> list[str]:
         return [f"{dice.choice([1e39, 2e39, 1e-46, 2e-46, 0, -1e39]):g}" for _ in range(size)]
     if form == 6:
         return [f"{dice.uniform(-5, 20):.2f}" for _ in range(size)]
-    return [f"{20 - at / 10:.4f}" for at in range(size)]
+    return [f"{20 - rank / 10:.4f}" for rank in range(size)]
 
 
 def size_of_topic(dice: random.Random, deepest: int) -> int:
@@ -164,12 +164,12 @@ def files(dice: random.Random, labels: list[float], deepest: int = 20) -> dict[s
             values = scores_of(dice, size)
             kinds = [dice.choice(["Q0", "Q0", "ad"]) for _ in range(size)]
             ranks = dice.sample(range(1, size + 1), size) if dice.random() < 0.3 else list(range(1, size + 1))
-            run += [f"{topic} {kinds[at]} {names[at]} {ranks[at]} {values[at]} tag\n" for at in range(size)]
+            run += [f"{topic} {kinds[rank]} {names[rank]} {ranks[rank]} {values[rank]} tag\n" for rank in range(size)]
         if topic in in_qrels:
-            own = [0] if dice.random() < 0.15 and 0 in labels else labels
+            grades = [0] if dice.random() < 0.15 and 0 in labels else labels
             share = dice.random()
             judged = [name for name in names if dice.random() < share]
-            qrels += [f"{topic} 0 {name} {dice.choice(own):g}\n" for name in judged]
+            qrels += [f"{topic} 0 {name} {dice.choice(grades):g}\n" for name in judged]
     if dice.random() < 0.1 and run:
         run += dice.choices(run, k=2)
     if dice.random() < 0.1 and qrels:
@@ -199,13 +199,13 @@ def some_options(dice: random.Random, labels: list[float]) -> dict[str, Any]:
         "max_residual": (0.1, among(0.05, 0.2, 0.5, 0.9)),
         "judged_only": (0.1, among(True)),
     }
-    given = {name: draw(dice) for name, (chance, draw) in chances.items() if dice.random() < chance}
-    if "top_grade" in given and given["top_grade"] < 0:
-        del given["top_grade"]
-    if given.get("judged_only") and dice.random() < 0.9:
+    chosen = {name: draw(dice) for name, (chance, draw) in chances.items() if dice.random() < chance}
+    if "top_grade" in chosen and chosen["top_grade"] < 0:
+        del chosen["top_grade"]
+    if chosen.get("judged_only") and dice.random() < 0.9:
         for name in ("residuals", "residual_depth", "max_residual"):
-            given.pop(name, None)
-    return given
+            chosen.pop(name, None)
+    return chosen
 
 
 def draw(dice: random.Random) -> Case:
@@ -232,7 +232,7 @@ def draw(dice: random.Random) -> Case:
 
 def asked(measures: tuple[str, ...]) -> list[Asked]:
     """Return the measures as the reference takes them, read by the package's notation alone."""
-    return [Asked(one.name, one.parameters, one.cutoff) for one in parse_measures(" ".join(measures))]
+    return [Asked(measure.name, measure.parameters, measure.cutoff) for measure in parse_measures(" ".join(measures))]
 
 
 def evaluated(case: Case, folder: Path) -> Any:
@@ -257,17 +257,17 @@ def check(case: Case, folder: Path) -> str | None:
     if not case.files["run"].strip() or not case.files["qrels"].strip():
         return None
     try:
-        found = evaluated(case, folder)
+        scores = evaluated(case, folder)
         error = ""
     except InputError as refusal:
-        found, error = None, str(refusal)
+        scores, error = None, str(refusal)
     try:
         expected = reference_run.evaluation(case.files["run"], case.files["qrels"], asked(case.measures), case.options)
     except Refused as reason:
         return None if error else f"scored what is not allowed: {reason}"
-    if found is None:
+    if scores is None:
         return None if excused(error, case) else f"refused: {error}"
-    return difference(case, found, expected)
+    return difference(case, scores, expected)
 
 
 def excused(error: str, case: Case) -> bool:
@@ -276,11 +276,11 @@ def excused(error: str, case: Case) -> bool:
     return too_large or re.match(r"'(gap|gprecision|grecall)\(.*g has", error) is not None
 
 
-def difference(case: Case, found: Any, expected: Any) -> str | None:
-    run = found.runs[0]
+def difference(case: Case, scores: Any, expected: Any) -> str | None:
+    run = scores.runs[0]
     if run.topics != expected.topics:
         return f"topics: {run.topics} instead of {expected.topics}"
-    for column, measure in enumerate(found.measures):
+    for column, measure in enumerate(scores.measures):
         for row, topic in enumerate(run.topics):
             right = expected.scores[topic][column]
             if right is None:
@@ -288,17 +288,17 @@ def difference(case: Case, found: Any, expected: Any) -> str | None:
             got = (run.score[row, column], run.unjudged[row, column], run.residual[row, column])
             if measure.residual == "from_bounds":  # no more than that of all unjudged documents at the top gain
                 right = (right[0], math.nan, min(right[2], got[2]) if math.isnan(got[2]) == math.isnan(right[2]) else 0)
-            for what, ours, theirs in zip(("score", "unjudged", "residual"), got, right, strict=True):
+            for quantity, ours, theirs in zip(("score", "unjudged", "residual"), got, right, strict=True):
                 if not close(float(ours), theirs):
-                    return f"{what} of {measure.name}: {measure} gives topic {topic} {ours!r} instead of {theirs!r}"
-        wanted, counted = expected.summaries[column], int(run.included[:, column].sum())
+                    return f"{quantity} of {measure.name}: {measure} gives topic {topic} {ours!r} instead of {theirs!r}"
+        expected_mean, counted = expected.summaries[column], int(run.included[:, column].sum())
         if expected.counted[column] is None:
             continue
         if counted != expected.counted[column]:
             return f"topics of {measure.name}: {measure} counts {counted} instead of {expected.counted[column]}"
         mean = run.summary("score", column, measure.definition.summary)
-        if wanted is not None and not close(mean, wanted):
-            return f"summary of {measure.name}: {measure} gives {mean!r} instead of {wanted!r}"
+        if expected_mean is not None and not close(mean, expected_mean):
+            return f"summary of {measure.name}: {measure} gives {mean!r} instead of {expected_mean!r}"
     return None
 
 

@@ -48,8 +48,8 @@ def docs(dice: random.Random, listed: dict[str, Any], kind: str, form: str) -> A
 
 
 def drawn(number: int) -> tuple[Shape, str, dict[str, Any], Any, bool]:
-    """Return a shape, what it is read as, the topics, the records or the object of topics, and whether they are
-    right."""
+    """Return a shape, the kind of its content, the topics, the records or the object of topics, and whether they are
+    valid."""
     dice = random.Random(number)
     shape, kind = dice.choice(DRAWN)
     count = dice.randint(1, 5)
@@ -108,11 +108,11 @@ def records(
     topic = "id" if shape.name == "rank_eval" else dice.choice(NAMES["topic"])
     path = dice.choice(shape.documents(kind))
     rows = []
-    for at, (name, value) in enumerate(zip(names, listed, strict=True)):
+    for rank, (name, value) in enumerate(zip(names, listed, strict=True)):
         for part in reversed(path.split(".")[1:]):
             value = {part: value, "total": 5}
         row: dict[str, Any] = {} if shape.counted else {topic: name}
-        if at == broken and not shape.counted:
+        if rank == broken and not shape.counted:
             row[topic] = dice.choice(WRONG_TOPICS)
         row |= dice.choice([{}, {"answer": "some text"}, {"took": 5}, {"tags": ["x"]}])
         rows.append(dict(dice.sample(items := [*row.items(), (path.split(".")[0], value)], len(items))))
@@ -136,7 +136,7 @@ def written(dice: random.Random, shape: Shape, content: Any) -> tuple[str, Any]:
 
 
 def outcome(run: Any, qrels: Any) -> list[Any] | str:
-    """Return the scores of all topics, or the message of what is refused."""
+    """Return the scores of all topics, or the error message."""
     try:
         scores = gradedeval.evaluate(run, qrels, MEASURES, topics="both")
     except InputError as error:
@@ -145,21 +145,21 @@ def outcome(run: Any, qrels: Any) -> list[Any] | str:
 
 
 def difference(number: int, folder: Path) -> tuple[str, str | None]:
-    """How a file ended, and what is wrong with that."""
+    """Return the ending of a file, and its problem."""
     shape, kind, topics, content, right = drawn(number)
     text, held = written(random.Random(number), shape, content)
-    other = {name: {"d1": 2, "2": 1, "a b": 1} for name in topics} | {"more": {"d1": 1}}
+    counterpart = {name: {"d1": 2, "2": 1, "a b": 1} for name in topics} | {"more": {"d1": 1}}
     (folder / "FILE").write_text(text, encoding="utf-8")
     plain = {name: listed or {"not listed": 0} if kind == "qrels" else listed for name, listed in topics.items()}
-    want = outcome(plain, other) if kind == "run" else outcome(other, plain)
+    want = outcome(plain, counterpart) if kind == "run" else outcome(counterpart, plain)
     for source in (str(folder / "FILE"), held):
-        found = outcome(source, other) if kind == "run" else outcome(other, source)
-        about = f"{shape.name} as {kind}: {text}\n  found {found}\n  not {want}"
-        if isinstance(found, str) and ("\n" in found or "; " not in found):
+        result = outcome(source, counterpart) if kind == "run" else outcome(counterpart, source)
+        about = f"{shape.name} as {kind}: {text}\n  found {result}\n  not {want}"
+        if isinstance(result, str) and ("\n" in result or "; " not in result):
             return shape.name, f"a message of several lines, or without a cure: {about}"
-        if right and not isinstance(want, str) and found != want:
+        if right and not isinstance(want, str) and result != want:
             return shape.name, f"differs: {about}"
-        if not right and not isinstance(found, str):
+        if not right and not isinstance(result, str):
             return shape.name, f"a broken file is scored: {about}"
     return f"{shape.name} {kind} {'scored' if right else 'refused'}", None
 

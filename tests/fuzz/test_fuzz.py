@@ -47,12 +47,12 @@ def test_random_cases_hold(name: str, tmp_path: Path) -> None:
 
 
 def test_every_command_is_drawn_and_every_option_has_a_value() -> None:
-    """From the day on which it is there: commands and options are those of the program."""
+    """New commands and options are drawn at once: the fuzz reads those of the program."""
     assert {commands.some_command(random.Random(number)) for number in range(4000)} == set(LEAVES)
-    for name, one in LEAVES.items():
+    for name, leaf in LEAVES.items():
         case = commands.draw(random.Random(name), name)
         assert case.line[: len(name.split())] == name.split()
-        for option in one.params:
+        for option in leaf.params:
             if isinstance(option, click.Option):
                 flag, *value = commands.values(option, random.Random(name))
                 assert flag in option.opts
@@ -76,7 +76,7 @@ def test_every_command_does_something_with_files_that_are_whole(name: str, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("does", "said"),
+    ("does", "message"),
     [
         (lambda: Path("half").touch(), "files are left: ['half']"),
         (lambda: Path("a.run").write_bytes(b""), "an input is changed: a.run"),
@@ -87,8 +87,8 @@ def test_every_command_does_something_with_files_that_are_whole(name: str, tmp_p
         (lambda: Path("out.json").write_text('{"a": [1, '), "half a file: out.json"),
     ],
 )
-def test_a_command_that_does_what_it_must_not_is_found(
-    does: Callable[[], object], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_fuzz_finds_forbidden_acts_of_commands(
+    does: Callable[[], object], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def run(**given: object) -> None:
         does()
@@ -96,14 +96,14 @@ def test_a_command_that_does_what_it_must_not_is_found(
 
     case = Case({"a.run": b"1 Q0 a 1 1 t\n"}, (), {"-o": ["-o", "out.json"]}, {"command": ["weights"], "old": False})
     monkeypatch.setattr(LEAVES["weights"], "callback", run)
-    assert (commands.check(case, tmp_path) or "").startswith(said)
+    assert (commands.check(case, tmp_path) or "").startswith(message)
 
 
-def test_a_wrong_number_is_found_and_made_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A formula that divides by one too many, where two relevant documents stand beside each other."""
+def test_fuzz_finds_a_wrong_score_and_its_smallest_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Divide by one too many, if two relevant documents are neighbors."""
     right = KINDS["scores"]
     monkeypatch.setattr(conformance_measures, "p", lambda t, k: sum(conformance_measures.binary(t)[0][:k]) / (k + 1))
-    run = b"".join(b"1 Q0 d%d %d %d t\n" % (at, at, 9 - at) for at in range(8))
+    run = b"".join(b"1 Q0 d%d %d %d t\n" % (rank, rank, 9 - rank) for rank in range(8))
     case = Case({"run": run, "qrels": b"1 0 d1 1\n1 0 d3 1\n1 0 d5 0\n"}, ("ap", "p@3", "rr"), {"ties": "docno-asc"})
     numbers = iter(range(10**6))
 

@@ -30,14 +30,14 @@ PIECES = [
 def draw_notation(dice: random.Random) -> Case:
     if dice.random() < 0.2:
         return Case({}, (expression(dice),))
-    known = [*MEASURES, *ALIASES]
+    names = [*MEASURES, *ALIASES]
     if dice.random() < 0.5:
         text = some_measure(dice, dice.choice(SCALES))
         for _ in range(dice.choice([0, 1, 1, 2])):
-            at = dice.randrange(len(text) + 1)
-            text = text[:at] + dice.choice([*PIECES, *known]) + text[at + dice.choice([0, 0, 1, 3]) :]
+            position = dice.randrange(len(text) + 1)
+            text = text[:position] + dice.choice([*PIECES, *names]) + text[position + dice.choice([0, 0, 1, 3]) :]
     else:
-        text = "".join(dice.choice([dice.choice(PIECES), dice.choice(known)]) for _ in range(dice.randint(1, 7)))
+        text = "".join(dice.choice([dice.choice(PIECES), dice.choice(names)]) for _ in range(dice.randint(1, 7)))
     return Case({}, (text,))
 
 
@@ -81,12 +81,12 @@ def draw_table(dice: random.Random) -> Case:
     spoilt = mutated(content, dice, 0)
     for _ in range(dice.choice([0, 1])):
         lines = spoilt.split(b"\n")
-        at = dice.randrange(len(lines))
-        cells = lines[at].split(b",")
+        row = dice.randrange(len(lines))
+        cells = lines[row].split(b",")
         cells[dice.randrange(len(cells))] = dice.choice(
             [b"nan", b"inf", b"1e309", b"-1", b"2", b"1_0", b"", b'"', b"0x1", b"1e5", b'"1"']
         )
-        lines[at] = b",".join(cells)
+        lines[row] = b",".join(cells)
         spoilt = b"\n".join(lines)
     words = ["run", "qrels", "-m", name, *option.split()]
     files = {"table": spoilt, "run": RUN, "qrels": QRELS}
@@ -95,15 +95,15 @@ def draw_table(dice: random.Random) -> Case:
 
 def check_table(case: Case, folder: Path) -> str | None:
     case.write(folder)
-    found = command.run([*case.more["words"], "-f", case.more["form"]], folder)
-    if wrong := command.unclean(found):
+    outcome = command.run([*case.more["words"], "-f", case.more["form"]], folder)
+    if wrong := command.unclean(outcome):
         return wrong
-    text = found.out.decode("utf-8", "replace").lower()
-    if found.code and found.out:
-        return f"output beside an error: {found.out[:300]!r} {found.err[:200]!r}"
-    if not found.code and case.more["form"] == "csv" and ("nan" in text.replace("nan,", "") or ",inf" in text):
+    text = outcome.out.decode("utf-8", "replace").lower()
+    if outcome.code and outcome.out:
+        return f"output beside an error: {outcome.out[:300]!r} {outcome.err[:200]!r}"
+    if not outcome.code and case.more["form"] == "csv" and ("nan" in text.replace("nan,", "") or ",inf" in text):
         return f"no number: {text[:400]}"
-    return other_table(case, folder, found)
+    return other_table(case, folder, outcome)
 
 
 # The columns that tables may have which a reader of a few lines can read, and which of them hold numbers.
@@ -115,20 +115,19 @@ SHAPES = {
 }
 
 
-def other_table(case: Case, folder: Path, found: Outcome) -> str | None:
-    """Return whether a table means what a reader of a few lines takes from it: written anew, it must give the same
-    scores."""
+def other_table(case: Case, folder: Path, outcome: Outcome) -> str | None:
+    """Return whether a table changes its meaning: written anew, from a simple reader, it must give the same scores."""
     words = case.more["words"]
     if re.search(rb'"|\r(?!\n)|[\x0e-\x1f\x80-\xff]', case.files["table"]):
         return None
     widths = [names.count(",") + 1 for names, _ in SHAPES[words[3]]]
-    read = (
+    reader = (
         (names, plain_table(case.files["table"], names, [*map(int, numbers)], widths))
         for names, numbers in SHAPES[words[3]]
     )
-    names, rows = next(((names, rows) for names, rows in read if rows is not None), ("", None))
+    names, rows = next(((names, rows) for names, rows in reader if rows is not None), ("", None))
     if rows is None:
-        return None if found.code else f"read what is not a table: {case.files['table']!r}"
+        return None if outcome.code else f"read what is not a table: {case.files['table']!r}"
     anew = "".join(",".join(row) + "\n" for row in [names.split(","), *rows])
     (folder / "table").write_bytes(anew.encode("utf-8", "surrogateescape"))
     direct = command.run([*words, "-f", "trec"], folder)
@@ -140,7 +139,7 @@ def other_table(case: Case, folder: Path, found: Outcome) -> str | None:
 
 
 def plain_table(content: bytes, names: str, numeric: list[int], widths: list[int]) -> list[list[str]] | None:
-    """Return the rows of a table, without its header; None where it is none. `widths`: how many columns it may have."""
+    """Return the rows of a table without its header; None for no table. `widths`: possible numbers of columns."""
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return None
     text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")

@@ -101,11 +101,8 @@ def test_five_topics_have_no_ends_and_that_is_said(tmp_path: Path, cli: Command)
 def test_differences_without_variance_are_blank_and_that_is_said(test: Any, tmp_path: Path, cli: Command) -> None:
     saved(a=[0.3, 0.5], b=[0.2, 0.4]).to_csv(tmp_path / "s.csv", index=False)
     found = cli("compare", "--from-scores", "s.csv", "--test", test)
-    said = (
-        f"ap: {test} is blank for 1 pair with the same difference on all topics, so that there is no variance; use "
-        f"--test "
-        "randomization"
-    )
+    said = f"ap: {test} is blank for 1 pair with the same difference on all topics, so that there is no variance; "
+    said += "use --test randomization"
     assert found.messages[1:] == [said]  # the first says that there is no signature
     assert "*" not in found.text.splitlines()[2]
     (row,) = csv_rows(cli("compare", "--from-scores", "s.csv", "--test", test, "-f", "csv").text)
@@ -133,10 +130,8 @@ def test_a_check_that_has_no_p_is_an_error_and_a_rise_passes(tmp_path: Path, cli
         (tmp_path / name).write_text("".join(lines))
     words = ("qrels", "--significant", "rr=0.05", "--test", "t")
     found = cli("check", "bad", *words, "--baseline", "good")
-    said = (
-        "--significant rr=0.05: rr of 'bad' differs equally on all topics, so there is no variance; use --test "
-        "randomization"
-    )
+    said = "--significant rr=0.05: rr of 'bad' differs equally on all topics, so there is no variance; "
+    said += "use --test randomization"
     assert (found.code, found.messages) == (3, [said])
     found = cli("check", "good", *words, "--baseline", "bad")
     assert (found.code, "alike on all topics, so that t gives no p" in found.text) == (0, True)

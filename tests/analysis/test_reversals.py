@@ -178,9 +178,15 @@ SESSION = {
 }
 
 
-def test_a_table_of_its_own_tells_what_it_takes(tmp_path: Path, cli: Command) -> None:
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    """A folder with the files of a session."""
     for name, content in SESSION.items():
         (tmp_path / name).write_text(content)
+    return tmp_path
+
+
+def test_a_table_of_its_own_tells_what_it_takes(session: Path, cli: Command) -> None:
     words = ("compare", "ahead", "behind", "far", "qrels", "-m", "p@1 bpref", "--baseline", "ahead")
     assert "unjudged docs" not in cli(*words).text  # nobody asked
     done = cli(*words, "--judging")
@@ -190,12 +196,12 @@ def test_a_table_of_its_own_tells_what_it_takes(tmp_path: Path, cli: Command) ->
     assert re.search(r"p@1 +far .* reversed if 13 of 31 unjudged docs are relevant ", table)
     assert re.search(r"bpref +behind .* unknown$", text, re.M)
     assert "a reversal assumes that unjudged documents of the trailing run get the top grade" in table
-    rows = pd.read_csv(tmp_path / "out.csv") if cli(*words, "-o", "out.csv").code == 0 else None
+    rows = pd.read_csv(session / "out.csv") if cli(*words, "-o", "out.csv").code == 0 else None
     assert rows is not None
     found = rows[rows["measure"] == "p@1"][["run", "reversing", "unjudged", "reversing_rank"]].values.tolist()
     assert found == [["behind", 3, 21, 1], ["far", 13, 31, 1]]
 
-    (tmp_path / "close").write_text(SESSION["behind"].replace("20 Q0 u", "20 Q0 a").replace("21 Q0 u", "21 Q0 b"))
+    (session / "close").write_text(SESSION["behind"].replace("20 Q0 u", "20 Q0 a").replace("21 Q0 u", "21 Q0 b"))
     near = cli("compare", "ahead", "close", "qrels", "-m", "p@1", "--judging").text
     assert re.search(
         r"reversed if 2 of 19 unjudged docs are relevant ", " ".join(near.split())
@@ -211,9 +217,8 @@ def test_one_document_is() -> None:
     )
 
 
-def test_what_is_saved_is_unknown(tmp_path: Path, cli: Command) -> None:
-    for name, content in SESSION.items():
-        (tmp_path / name).write_text(content)
+@pytest.mark.usefixtures("session")
+def test_what_is_saved_is_unknown(cli: Command) -> None:
     for words in ((), ("--residuals",)):
         cli("ahead", "behind", "qrels", "-m", "p@1 bpref", "-q", "-o", "scores.csv", *words)
         table = cli("compare", "--from-scores", "scores.csv", "--judging").text
@@ -221,14 +226,14 @@ def test_what_is_saved_is_unknown(tmp_path: Path, cli: Command) -> None:
         assert re.search(r"bpref .* unknown$", table, re.M)
 
 
-def test_a_measure_is_known_by_the_name_that_was_asked(tmp_path: Path, cli: Command) -> None:
-    for name, content in SESSION.items():
-        (tmp_path / name).write_text(content)
+@pytest.mark.usefixtures("session")
+def test_a_measure_is_known_by_the_name_that_was_asked(cli: Command) -> None:
     table = cli("compare", "ahead", "behind", "qrels", "-m", "P@1", "--judging").words
     assert re.search(r"P@1 +behind .* reversed if 3 of 21 unjudged docs are relevant ", table)
 
 
-def test_what_can_be_read_once_only_is_known_where_it_is_scored(tmp_path: Path, cli: Command) -> None:
+@pytest.mark.usefixtures("session")
+def test_what_can_be_read_once_only_is_known_where_it_is_scored(cli: Command) -> None:
     def rows(first: str) -> Iterator[tuple[str, str, float]]:
         for topic in TOPICS:
             yield from ((topic, docno, 9.0 - rank) for rank, docno in enumerate([first, "u"]))
@@ -238,7 +243,5 @@ def test_what_can_be_read_once_only_is_known_where_it_is_scored(tmp_path: Path, 
     found = gradedeval.compare(scores).frame
     assert found["same_order"].tolist() == [False, False]
     assert found["reversing"].isna().all()
-    for name, content in SESSION.items():
-        (tmp_path / name).write_text(content)
     table = cli("compare", "ahead", "-", "qrels", "-m", "p@1 p@2", "--judging", stdin=SESSION["behind"].encode()).words
     assert re.search(r"p@1 +stdin +ahead .* reversed if 3 of 21 unjudged docs are relevant ", table)

@@ -24,15 +24,11 @@ def evaluated(seed: int, measures: str, length: int | None = 40, **options: Any)
     draw = random.Random(seed)
     docnos = [f"d{number}" for number in range(60)]
     qrels = {topic: {docno: draw.randint(0, 2) for docno in draw.sample(docnos, 20)} for topic in TOPICS}
-    runs = {
-        name: {
-            topic: {
-                docno: -float(rank) for rank, docno in enumerate(draw.sample(docnos, length or draw.randint(12, 60)))
-            }
-            for topic in TOPICS
-        }
-        for name in "abc"
-    }
+    runs: dict[str, dict[str, dict[str, float]]] = {name: {} for name in "abc"}
+    for run in runs.values():
+        for topic in TOPICS:
+            drawn = draw.sample(docnos, length or draw.randint(12, 60))
+            run[topic] = {docno: -float(rank) for rank, docno in enumerate(drawn)}
     scores = scores_to_compare(runs, qrels, measures, None, options)
     assert isinstance(scores, Scores)
     return scores

@@ -29,16 +29,11 @@ def sessions(log: ClickLog) -> list[tuple[Any, ...]]:
     """The sessions, in any order: topic, clicks, list, user."""
     users = [-1] * len(log.count) if log.user is None else log.user.tolist()
     rows = zip(log.configuration.tolist(), log.pattern.tolist(), users, log.count.tolist(), strict=True)
-    return sorted(
-        (
-            log.topics[configuration],
-            log.patterns[pattern],
-            log.shown[configuration],
-            log.users[user] if user >= 0 else "",
-        )
-        for configuration, pattern, user, count in rows
-        for _ in range(count)
-    )
+    found = []
+    for configuration, pattern, user, count in rows:
+        name = log.users[user] if user >= 0 else ""
+        found += [(log.topics[configuration], log.patterns[pattern], log.shown[configuration], name)] * count
+    return sorted(found)
 
 
 EXPECTED = [

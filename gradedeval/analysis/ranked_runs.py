@@ -331,11 +331,8 @@ def without_ideals(scorer: Scorer) -> Scorer:
 
 def name_two_runs(baseline: Any, run: Any) -> dict[str, Any]:
     """Return two runs under different names."""
-    named = [named_runs(run_or_baseline) for run_or_baseline in (baseline, run)]
-    if all(
-        len(names) == 1 and isinstance(run_or_baseline, str)
-        for names, run_or_baseline in zip(named, (baseline, run), strict=True)
-    ):
+    named = [named_runs(baseline), named_runs(run)]
+    if isinstance(baseline, str) and isinstance(run, str) and [*map(len, named)] == [1, 1]:
         return named_runs([baseline, run]) if baseline != run else {f"{baseline} (A)": baseline, f"{run} (B)": run}
     (first, source), (second, second_source) = (next(iter(names.items())) for names in named)
     first, second = (first, second) if first != second else (f"{first} (A)", f"{second} (B)")

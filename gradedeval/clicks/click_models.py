@@ -220,8 +220,8 @@ class ClickModels(FromLog):
         for name in self.models:
             prediction = self.predictions[name]
             values = [prediction.mean(field) for field in MEANS.values()]
-            known = [None if np.isnan(value) else value for value in values]
-            rows.append([name, prediction.ll_session, prediction.ll_rank, *known, _estimated(self[name])])
+            cells = [None if np.isnan(value) else value for value in values]
+            rows.append([name, prediction.ll_session, prediction.ll_rank, *cells, _estimated(self[name])])
         return Document([Table([*columns, Column("estimated", "text")], rows), *_by_grade(self)], self.settings)
 
     def _one(self, name: str | None) -> ClickModel:

@@ -348,8 +348,8 @@ def _fully_judged(
 def _learnable(has_documents: Bools, grades: Floats, scored: Scoring, place: str) -> Bools:
     """Return the mask of grades with a learnable gain. Raises InputError if all documents have one grade."""
     if has_documents.sum() < 2:
-        shown = [f"all documents shown are of grade {grade:g}" for grade in grades[has_documents]]
-        problem = shown[0] if shown else "no document is shown"
+        problems = [f"all documents shown are of grade {grade:g}" for grade in grades[has_documents]]
+        problem = problems[0] if problems else "no document is shown"
         raise InputError(place, problem, "gains are learned from lists that differ in grades")
     kept = has_documents.copy()
     kept[0] |= not scored.cascade
@@ -539,8 +539,8 @@ def read_evidence(
     """Read the evidence for gains: a click log, or a file of preferences, which takes no options of a log."""
     if learn_from != "preferences":
         return read_log(source, clicks_as=clicks_as, depth=depth, idle=idle, lenient=lenient)
-    given = {"clicks_as": clicks_as != "rank", "depth": depth is not None, "idle": idle is not None, "lenient": lenient}
-    check_applied("click logs", False, given)
+    options = {"clicks_as": clicks_as != "rank", "depth": depth is not None, "idle": idle is not None}
+    check_applied("click logs", False, options | {"lenient": lenient})
     return source
 
 

@@ -233,7 +233,6 @@ SAME = [
     ("gap(rel=2)", "ap(rel=2)"),
     ("gap(g=1:0:0)", "ap"),  # every user's threshold is grade 1
     ("gap(g=0:0:1)", "ap(rel=3)"),
-    ("gap(g=0:5:0)@3", "ap(rel=2)@3"),
     ("gap", "gap(gain=linear)"),  # g_j = j − (j−1)
     ("gap(g=1:2:4)", "gap(gain=exp)"),  # g_j = 2^j − 2^{j−1}
     ("gap(g=1:2:4)", "gap(gain=0:1:3:7)"),
@@ -242,30 +241,20 @@ SAME = [
     ("gprecision(g=0:1:0)@5", "p(rel=2)@5"),
     ("gprecision(rel=1)@5", "p@5"),
     ("gprecision@5", "gprecision(gain=linear)@5"),
-    ("gprecision(g=1:2:4)@3", "gprecision(gain=exp)@3"),
     ("err(rel=1)", "rr"),
-    ("err(rel=2)@3", "rr(rel=2)@3"),
     ("cascade", "err"),
-    ("cascade@3", "err@3"),
     ("cascade(rel=1)", "rr"),
     ("cascade(utility=one,rel=1)", "success"),
-    ("cascade(utility=one,rel=2)@3", "success(rel=2)@3"),
     ("q(rel=1,beta=0)", "ap"),
-    ("q(rel=2,beta=0)@3", "ap(rel=2)@3"),
-    ("q(beta=0)", "ap"),
     ("dcg(log=2,gain=exp)@2", "dcg(log=3,gain=exp)@2"),  # neither discounts before rank 3
-    ("err(gain=0:0.25:0.5:0.75)", "err(gain=ntcir)"),
     ("err(gain=0:0.125:0.375:0.875)", "err(gain=exp)"),
     ("rbp(gain=0:1:1:1)", "rbp(rel=1)"),
-    ("ndcg(gain=0:1:2:3)", "ndcg"),
     ("ndcg(gain=0:2:4:6)", "ndcg"),  # only ratios of gains count
     ("rbp(p=0,rel=1)", "p@1"),
     ("dcg(rel=1)@1", "p@1"),
     # One intent a topic, as qrels without subtopics have.
     ("erria", "err"),
-    ("erria(gain=linear)@3", "err(gain=linear)@3"),
     ("nerria", "nerr"),
-    ("nerria(rel=2)@3", "nerr(rel=2)@3"),
     ("alpha_ndcg(alpha=0)@3", "ndcg(rel=1)@3"),
     ("alpha_dcg(alpha=0)", "dcg(rel=1)"),
     ("alpha_dcg(alpha=1)@1", "p@1"),

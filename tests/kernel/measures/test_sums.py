@@ -131,28 +131,6 @@ def test_great_patience_and_documents_that_cost() -> None:
     assert measure.score(batch) == pytest.approx([1 + 1442695040889.4634074 / 8], rel=1e-14)
 
 
-@pytest.mark.exhaustive
-def test_more_numbers_by_mpmath() -> None:
-    mp = pytest.importorskip("mpmath")
-    with mp.workdps(30):
-        for fall in (1e-12, 1e-6, 1e-3, 0.02, 0.7):
-            for begin in (1.5, 1e3, 1e6):
-                for power in (1, 2):
-                    # Lerch's transcendent as an integral.
-                    whole = mp.quad(
-                        lambda t, a=begin, p=power, f=fall: (
-                            t ** (p - 1) * mp.exp(-a * t) / (f - (1 - f) * mp.expm1(-t))
-                        ),
-                        [0, *(mp.mpf(10) ** k for k in range(-14, 3))],
-                    )
-                    exact, place = float(mp.mpf(begin) ** power * whole), (fall, begin, power)
-                    assert damped(fall, np.array([begin]), power) == pytest.approx([exact], rel=1e-14), place
-        for start, step in ((1.5, 0.9), (20.0, 0.3), (64.0, 0.75), (5e4, 0.5)):
-            a, b = mp.mpf(start) / mp.mpf(step), 1 / mp.mpf(step)
-            exact = float(mp.hyp3f2(a - b + 1, a - b + 1, 1, a + 1, a + 1, 1))
-            assert squared_ratios(np.array([start]), step) == pytest.approx([exact], rel=1e-14), (start, step)
-
-
 # All that is viewed, added up rank by rank in extended precision: down to 6e7 ranks.
 TEN = [1.0] * 10
 FORAGERS = [

@@ -33,9 +33,7 @@ from support.runs import (
     qrels_beside,
     read_by_line,
     read_in_blocks,
-    read_simply,
     real_runs,
-    same_qrels,
 )
 
 
@@ -70,25 +68,6 @@ def test_a_collision_of_all_hashes_changes_nothing(files: int) -> None:
             for size in SIZES:
                 simple, found = both(run, read, Options(duplicates="first"), size)
                 assert found == simple
-
-
-@pytest.mark.exhaustive
-def test_topics_with_one_hash_stay_in_order_of_appearance(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        tokenizer, "hashes", lambda word, length: (word(0, slice(None)) & np.uint64(3)) << np.uint64(60)
-    )
-    monkeypatch.setattr(parallel, "LIMITS", Limits(topic_stretches=1))
-    draw = random.Random(6)
-    for _ in range(60):
-        run, judgments = awkward(draw)
-        lines = judgments.splitlines(keepends=True)
-        draw.shuffle(lines)
-        content = b"".join(lines)
-        read = Qrels(io.BytesIO(content))
-        same_qrels(read, read_simply(content))
-        for size in SIZES:
-            simple, found = both(run, read, Options(duplicates="first", topics="run"), size)
-            assert found == simple
 
 
 def test_a_topic_larger_than_a_block_and_a_topic_that_comes_back_at_the_end() -> None:

@@ -396,20 +396,11 @@ def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough:
     none = np.empty(0, dtype=np.int64)
     codes, size = topics.topic_stretches(lines) if has_lines else (none, none)
     score, rank = _sort_keys(lines, layout, options, order_is_enough and not grader.scores)
-    return Rows(
-        topics.names,
-        codes,
-        size,
-        np.full(len(lines), unjudged, dtype=np.min_scalar_type(unjudged + 1)),
-        lines.hashes(docno),
-        lines.start(docno),
-        lines.length(docno),
-        score,
-        rank,
-        block.buffer,
-        decode(*lines.tokens(tag, np.zeros(1, dtype=np.int64))) if has_lines and tag is not None else "",
-        _order_check(block, lines, codes, size, score) if options.by_score else NOT_CHECKED,
-    )
+    code = np.full(len(lines), unjudged, dtype=np.min_scalar_type(unjudged + 1))
+    columns = code, lines.hashes(docno), lines.start(docno), lines.length(docno), score, rank
+    first_tag = decode(*lines.tokens(tag, np.zeros(1, dtype=np.int64))) if has_lines and tag is not None else ""
+    order_check = _order_check(block, lines, codes, size, score) if options.by_score else NOT_CHECKED
+    return Rows(topics.names, codes, size, *columns, block.buffer, first_tag, order_check)
 
 
 LOOKED_AT, LOOK_EVERY = 1 << 20, 1 << 24

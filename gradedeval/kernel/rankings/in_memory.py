@@ -638,10 +638,8 @@ def _dict_topic(topic: Any, documents: Mapping[Any, Any], place: str) -> Ranking
 
 def ordered_by_rank(frame: Any) -> bool:
     """Check if a DataFrame has ranks but no scores; then the rank orders its documents."""
-    return (
-        file_formats.find_column(frame.columns, SCORE) is None
-        and file_formats.find_column(frame.columns, RANK) is not None
-    )
+    score, rank = (file_formats.find_column(frame.columns, aliases) for aliases in (SCORE, RANK))
+    return score is None and rank is not None
 
 
 def usual_run(source: Any, place: str = "run") -> Listed | None:

@@ -23,7 +23,7 @@ from gradedeval.kernel.rankings.docnos import Index, JudgmentColumns
 from gradedeval.kernel.rankings.in_memory import Judgment
 from gradedeval.kernel.rankings.labels import check_labels, grade_of, lacking_labels
 from gradedeval.kernel.trec import file_formats, line_reader
-from gradedeval.kernel.trec.file_formats import SUBTOPIC, TableColumns
+from gradedeval.kernel.trec.file_formats import DOCNO, SCORE, SUBTOPIC, TOPIC, TableColumns
 from gradedeval.kernel.trec.lines import PREFERENCES, QRELS, LineLayout, decimal, decode
 from gradedeval.kernel.trec.stream import Source, Stream
 from gradedeval.kernel.trec.tokenizer import text_hashes
@@ -63,8 +63,7 @@ def judgments_of_object(
     source = source if is_file else in_memory.with_own_names(source, rules.format, "qrels", place)
     source = _with_grade_one(in_memory.readable(source, "qrels", place))
     could_be_run = (
-        not hasattr(source, "columns")
-        or file_formats.plain(file_formats.find_grades(source.columns)) in file_formats.SCORE
+        not hasattr(source, "columns") or file_formats.plain(file_formats.find_grades(source.columns)) in SCORE
     )
     notes += [f"{place}: {note}"] if isinstance(source, TableColumns) and (note := source.note) else []
     if rules.labels is not None:
@@ -85,10 +84,7 @@ def judgments_of_object(
 def _with_grade_one(source: Any) -> Any:
     """Add the grade 1 to a table of topics and docnos alone; return anything else unchanged."""
     names = list(getattr(source, "columns", ()))
-    topic, docno = (
-        file_formats.find_column(names, file_formats.TOPIC),
-        file_formats.find_column(names, file_formats.DOCNO),
-    )
+    topic, docno = (file_formats.find_column(names, aliases) for aliases in (TOPIC, DOCNO))
     if len(names) != 2 or None in (topic, docno) or not hasattr(source[topic], "tolist"):
         return source
     columns = {"topic": source[topic].tolist(), "docno": source[docno].tolist(), "grade": [1] * len(source)}
@@ -214,12 +210,8 @@ def _by_topic(
         else:
             problem = f"{_document(docno, topic, part)} with grade {grade:g}"
             hint = "give each judgment once" if grade == second_grade else line_reader.KEEP_ONE
-            problems.add(
-                line,
-                line_reader.duplicate(problem, first, f" with grade {second_grade:g}"),
-                hint,
-                kind="duplicate-judgment",
-            )
+            problem = line_reader.duplicate(problem, first, f" with grade {second_grade:g}")
+            problems.add(line, problem, hint, kind="duplicate-judgment")
 
     chosen = line_reader.settle_duplicates((row[:2] for row in rows), policy, repeated)
     problems.check()
@@ -360,11 +352,8 @@ def by_stratum(
             docnos = [docno for docno, _ in documents]
             repeated = next(docno for position, docno in enumerate(docnos) if docno in docnos[:position])
             strata_named = " and ".join(decode(stratum) for docno, stratum in documents if docno == repeated)
-            raise InputError(
-                place,
-                f"{line_reader.document(repeated, topic)} is in strata {strata_named}",
-                "a document belongs to one stratum",
-            )
+            problem = f"{line_reader.document(repeated, topic)} is in strata {strata_named}"
+            raise InputError(place, problem, "a document belongs to one stratum")
     of = np.array([names.index(stratum) for _, stratum in ordered], dtype=np.int64)
     return codes, np.array([grade for grade, _ in ordered]) + 0.0, Strata(names, of)
 

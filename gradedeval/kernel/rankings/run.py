@@ -336,12 +336,8 @@ class ListedTopics:
         rankings = [self.run.topics.get(topic) or TopicResults() for topic in self.topics]
         types = sorted({kind for ranking in rankings for kind in ranking.types})
         kind_of = {kind: number for number, kind in enumerate(types)}
-        joined = self._joined(
-            grader,
-            [ranking.docnos for ranking in rankings],
-            _concatenated([ranking.scores for ranking in rankings]),
-            _concatenated([ranking.ranks for ranking in rankings]),
-        )
+        scores, ranks = (_concatenated([getattr(each, name) for each in rankings]) for name in ("scores", "ranks"))
+        joined = self._joined(grader, [ranking.docnos for ranking in rankings], scores, ranks)
         if any(ranking.chunks for ranking in rankings):
             joined.tie_ids = Docnos.of([chunk for ranking in rankings for chunk in ranking.chunks]).__getitem__
         if not types:

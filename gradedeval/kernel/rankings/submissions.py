@@ -464,11 +464,8 @@ def _read(
             for note in form.notes:
                 file.warn("format", note)
             if form is layout and looks_like(head, wrong_layout) and not looks_like(head, layout):
-                file.error(
-                    "format",
-                    f"looks like {wrong_kind} ({wrong_layout.width} fields per line)",
-                    f"{hint} {layout.words}",
-                )
+                problem = f"looks like {wrong_kind} ({wrong_layout.width} fields per line)"
+                file.error("format", problem, f"{hint} {layout.words}")
                 return layout
             is_read = False
             if add_columns is not None and isinstance(form, LineLayout) and form.in_blocks:

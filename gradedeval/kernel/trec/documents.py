@@ -423,11 +423,8 @@ def _shape_of(document: Any, form: WholeFile, place: str) -> tuple[Shape, Any] |
     shape = find_shape(document, form.fields, only, place)
     if only and shape is None:
         record = document[0] if isinstance(document, list) and document else document
-        problem, hint = (
-            f"is not of the shape {only} ({_describe(record)})",
-            f"expected {file_formats.DESCRIPTIONS[only]}",
-        )
-        raise InputError(place, problem, hint, kind="format")
+        problem = f"is not of the shape {only} ({_describe(record)})"
+        raise InputError(place, problem, f"expected {file_formats.DESCRIPTIONS[only]}", kind="format")
     return shape
 
 

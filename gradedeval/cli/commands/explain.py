@@ -31,14 +31,7 @@ READING = scoring_options("queries", "fill", "costs")
 
 @command_line("explain", FILES, [TOPIC, MEASURE, SHOW], READING, output_options(digits="4"), [WIDE],
               most_used="-m --topic --show -f -o -k --gain --top-grade --queries --like --wide --quiet")  # fmt: skip
-def command(
-    files: tuple[str, ...],
-    topics_explained: tuple[str, ...],
-    measures: tuple[str, ...],
-    measures_from: tuple[str, ...],
-    show: int | None,
-    **options: Any,
-) -> None:
+def command(files: tuple[str, ...], show: int | None, **options: Any) -> None:
     """Explain the scores of a topic, rank by rank.
 
     For each rank: docno, grade (blank if unjudged), gain, intermediate values of the measure, the contribution of the
@@ -49,26 +42,19 @@ def command(
     if show is not None and destination.layout != "wide":
         problem = f"the format {destination.format} lists all ranks"
         raise InputError(flag.show, problem, f"leave out {flag.show}", usage=True)
-    explanations = _explain(files, topics_explained, measures, measures_from, options)
+    explanations = _explain(files, options)
     destination.print(explanations, show=show, digits=destination.digits)
 
 
 @command_line("explain", FILES, [TOPIC, MEASURE, DRAWN], PICTURE_OPTIONS, READING)
-def picture(
-    files: tuple[str, ...],
-    topics_explained: tuple[str, ...],
-    measures: tuple[str, ...],
-    measures_from: tuple[str, ...],
-    show: int | None,
-    **options: Any,
-) -> None:
+def picture(files: tuple[str, ...], show: int | None, **options: Any) -> None:
     """Draw the score of a topic, rank by rank: the contribution of each document, in the color of its grade, the
     score so far, and hatched the rise in score that judging a document could bring.
 
     Several topics, measures and two runs are drawn below each other.
     """
     canvas = Canvas(options)
-    explanations = _explain(files, topics_explained, measures, measures_from, options)
+    explanations = _explain(files, options)
     canvas.draw(explanations.panels(show=show), explanations.signature, "\n".join(text_lines(explanations.texts)))
 
 
@@ -78,17 +64,12 @@ def check_cutoff(measures: tuple[str, ...]) -> None:
         raise no_measure_to_cut("--show", "the ranks to show")
 
 
-def _explain(
-    files: tuple[str, ...],
-    topics: tuple[str, ...],
-    measures: tuple[str, ...],
-    measures_from: tuple[str, ...],
-    options: dict[str, Any],
-) -> Explanations:
+def _explain(files: tuple[str, ...], options: dict[str, Any]) -> Explanations:
     """Explain the topics of --topic, and topics that follow the files."""
+    topics, measures = options.pop("topics_explained"), options.pop("measures")
     check_cutoff(measures)
     files, positional = split_topics(files)
     runs, qrels = runs_and_qrels(files, options)
-    chosen = chosen_measures(measures or DEFAULT, measures_from)
+    chosen = chosen_measures(measures or DEFAULT, options.pop("measures_from"))
     with hide_flag("--topic", positional):
         return call(explain_runs, runs, qrels, explained=(*positional, *topics), measures=chosen, **options)

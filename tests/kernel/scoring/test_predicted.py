@@ -166,16 +166,6 @@ def test_a_run_in_place_of_a_machines_judgments(tmp_path):
         _estimated(machine=path)
 
 
-def test_rows_of_runs_and_topics():
-    scores = gradedeval.evaluate({"a": RUN, "b": REVERSED}, PEOPLE, "ndcg@10", predicted=MACHINE)
-    table = scores.sorted_by(scores.measures[0]).document("wide").table
-    assert table.names[:2] == ["measure", "run"]
-    assert [row[1] for row in table.rows] == ["b", "a"]
-    of_topics = [row for row in scores.document("wide", by_topic=True).table.rows if row[2] != "all"]
-    assert len(of_topics) == 80
-    assert all(row[3] is None and row[7] is not None for row in of_topics)
-
-
 @pytest.mark.filterwarnings("ignore:part=.*rough guides:gradedeval.EvaluationWarning")
 def test_slices_are_estimated_one_by_one():
     labels = {topic: "first" if number < 28 else "rest" for number, topic in enumerate(TOPICS)}
@@ -213,18 +203,18 @@ def test_systems_have_one_mean_in_evaluations_and_comparisons(measure):
     assert rows["mean"][["s", "c"]].tolist() == pytest.approx([compared["baseline_mean"], compared["mean"]])
 
 
-def test_runs_are_ordered_by_estimates():
+def test_runs_are_ordered_by_estimates_and_topics_have_none():
     scores = gradedeval.evaluate({"a": RUN, "b": REVERSED}, PEOPLE, "ndcg@10", predicted=MACHINE)
-    (measure,) = scores.measures
-    means = scores.means_by_run
-    order = sorted(means, key=lambda run: -means[run]["ndcg@10"])
-    assert [run.run for run in scores.sorted_by(measure).runs] == order
-    rows = scores.frame.query("topic == 'all'").set_index("run")
-    again = scores.sorted_by(measure).frame.query("topic == 'all'").set_index("run").loc[["a", "b"]]
+    ordered, means = scores.sorted_by(scores.measures[0]), scores.means_by_run
+    assert [run.run for run in ordered.runs] == sorted(means, key=lambda run: -means[run]["ndcg@10"]) == ["b", "a"]
+    rows, again = (one.frame.query("topic == 'all'").set_index("run").loc[["a", "b"]] for one in (scores, ordered))
     assert rows.equals(again)
-    assert scores.document("wide").table.names == [
-        "measure", "run", "score", "±", "people", "± people", "machine", "λ", "saves"
-    ]  # fmt: skip
+    table = ordered.document("wide").table
+    assert table.names == ["measure", "run", "score", "±", "people", "± people", "machine", "λ", "saves"]
+    assert [row[1] for row in table.rows] == ["b", "a"]
+    of_topics = [row for row in scores.document("wide", by_topic=True).table.rows if row[2] != "all"]
+    assert len(of_topics) == 80
+    assert all(row[3] is None and row[7] is not None for row in of_topics)
 
 
 @pytest.mark.filterwarnings("ignore:part=.*rough guides:gradedeval.EvaluationWarning")

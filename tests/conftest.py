@@ -51,7 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is collected is large and stays to the end: the garbage collector need not look for garbage in it."""
+    """Freeze the collected items for the garbage collector: they are many and stay to the end."""
     gc.disable()
     try:
         return (yield)
@@ -62,7 +62,8 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What the quick run leaves out: what needs the shared data, and most cases of a test marked `one_in`."""
+    """Leave out tests of the shared data if it is missing, and in the quick run most cases of a test marked
+    `one_in`."""
     absent = pytest.mark.skip("the shared data are not beside this checkout")
     counted: Counter[str] = Counter()
     for item in items:
@@ -77,8 +78,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """The report of a test. One with text that is not Unicode, such as the name of a file, could not be sent by a
-    process of pytest-xdist, which would end without saying which test failed."""
+    """Yield the report of a test. One with text that is not Unicode, such as the name of a file, could not be sent
+    by a process of pytest-xdist, which would end without saying which test failed."""
     report = yield
     try:
         str(report.longrepr).encode()
@@ -89,7 +90,7 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 @pytest.fixture(autouse=True)
 def no_thread_is_left() -> Iterator[None]:
-    """Beside another thread no process is forked, in any test that follows."""
+    """Fail a test that leaves a thread: beside one no process is forked, in any later test."""
     running = set(threading.enumerate())
     yield
     if "fsspec.asyn" in sys.modules:
@@ -101,7 +102,8 @@ def no_thread_is_left() -> Iterator[None]:
 def cli(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> Callable[..., Outcome]:
-    """`cli("run.txt", "qrels.txt", stdin=b"")`: the command line in `tmp_path`, in this process, which is quicker.
+    """Return `cli("run.txt", "qrels.txt", stdin=b"")`: the command line in `tmp_path`, in this process, which is
+    faster.
 
     An exception that is not a message of ours comes out as it is; a warning on stderr that is none fails the test.
     """
@@ -114,8 +116,8 @@ def cli(
             warnings.simplefilter("default")
             with pytest.raises(SystemExit) as stop:
                 main(words)
-        shown = [str(warning) for warning in caught if not issubclass(warning.category, HIDDEN)]
-        assert not shown
+        warnings_shown = [str(warning) for warning in caught if not issubclass(warning.category, HIDDEN)]
+        assert not warnings_shown
         return Outcome(int(stop.value.code or 0), *capfdbinary.readouterr())
 
     return run
@@ -123,7 +125,7 @@ def cli(
 
 @pytest.fixture
 def process(tmp_path: Path) -> Callable[..., Outcome]:
-    """`process("run.txt", "qrels.txt", stdin=b"", stdout=None)`: the same in a process of its own.
+    """Return `process("run.txt", "qrels.txt", stdin=b"", stdout=None)`: the command line in a process of its own.
 
     stdout  a file or descriptor to write to, of which the outcome then knows nothing
     """

@@ -1,4 +1,4 @@
-"""docs/architecture.md names what there is, and lists the rooms in their order."""
+"""Names and order of rooms in docs/architecture.md."""
 
 import importlib
 import re
@@ -16,8 +16,8 @@ NAMES = sorted(
 )
 
 
-def found(name: str) -> Any:
-    """What a dotted name below the package stands for: the longest part that is a module, and attributes of it."""
+def part_of(name: str) -> Any:
+    """Return the module of a dotted name, the longest that exists, and its attributes."""
     inside = name.partition(".")[0] in KERNEL
     parts = f"gradedeval.{'kernel.' if inside else ''}{name}".split(".")
     for end in range(len(parts), 1, -1):
@@ -32,8 +32,8 @@ def found(name: str) -> Any:
 
 
 def test_the_rooms_are_listed_from_the_top_in_the_order_of_imports() -> None:
-    at = ORDER.index("kernel")
-    assert tuple(reversed(ROOMS)) == (*ORDER[:at], *KERNEL, *ORDER[at:])
+    position = ORDER.index("kernel")
+    assert tuple(reversed(ROOMS)) == (*ORDER[:position], *KERNEL, *ORDER[position:])
 
 
 def test_many_names_are_checked() -> None:
@@ -41,6 +41,6 @@ def test_many_names_are_checked() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_the_page_names_exists(name: str) -> None:
-    value = found(name)
+def test_names_of_the_page_exist(name: str) -> None:
+    value = part_of(name)
     assert callable(value) or isinstance(value, property), name

@@ -1,4 +1,4 @@
-"""The benchmark runs: what it measures is no matter of tests."""
+"""The benchmark runs; its figures are not tested."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What is wrong with a call of a public function is said in a sentence, by one rule for all of them."""
+"""Wrong calls of public functions are refused in a sentence, by one rule for all of them."""
 
 import inspect
 import pickle
@@ -25,54 +25,68 @@ METHODS = {"Scores": ("by_topic", "column", "rows", "sorted_by"), "Diff": ("only
 
 
 def functions() -> dict[str, Callable[..., Any]]:
-    """All public functions, and the methods of results that take keywords."""
-    found: dict[str, Callable[..., Any]] = {}
+    """Return all public functions, and the methods of results that take keywords."""
+    public_functions: dict[str, Callable[..., Any]] = {}
     modules = {"": gradedeval, **{name: getattr(gradedeval, name) for name in ("clicks", "ltr", "plot", "testing")}}
     for room, module in modules.items():
         for name in module.__all__:
             function = getattr(module, name)
             if inspect.isfunction(function) and name not in ARITHMETIC | DECORATORS:
-                found[f"{room}.{name}".lstrip(".")] = function
+                public_functions[f"{room}.{name}".lstrip(".")] = function
     for owner, names in METHODS.items():
-        found |= {f"{owner}.{name}": getattr(getattr(gradedeval, owner), name) for name in names}
-    return found
+        public_functions |= {f"{owner}.{name}": getattr(getattr(gradedeval, owner), name) for name in names}
+    return public_functions
 
 
 @pytest.mark.parametrize("name", functions())
 def test_a_keyword_that_no_function_has_is_refused_in_a_sentence(name: str) -> None:
     function = functions()[name]
-    wanted = inspect.signature(function).parameters.values()
-    needed = [None for one in wanted if one.default is one.empty and one.kind is one.POSITIONAL_OR_KEYWORD]
-    with pytest.raises(InputError, match=r"^unknown option 'frobnicate'; see help\(\w+\)$") as told:
+    parameters = inspect.signature(function).parameters.values()
+    needed = [
+        None
+        for parameter in parameters
+        if parameter.default is parameter.empty and parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+    ]
+    with pytest.raises(InputError, match=r"^unknown option 'frobnicate'; see help\(\w+\)$") as raised:
         function(*needed, frobnicate=1)
-    assert told.value.usage
+    assert raised.value.usage
 
 
 @pytest.mark.parametrize("name", functions())
 def test_too_many_arguments_are_refused_in_a_sentence(name: str) -> None:
     function = functions()[name]
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    placed = [one for one in inspect.signature(function).parameters.values() if one.kind in kinds]
-    own = len([one for one in placed if one.name != "self"])
-    said = rf"takes {own} positional arguments?, but {own + 1} were given; (as in \w+\(|scores come from evaluate)"
-    with pytest.raises(TypeError, match=said):
+    placed = [parameter for parameter in inspect.signature(function).parameters.values() if parameter.kind in kinds]
+    count = len([parameter for parameter in placed if parameter.name != "self"])
+    message = (
+        rf"takes {count} positional arguments?, but {count + 1} were given; (as in \w+\(|scores come from evaluate)"
+    )
+    with pytest.raises(TypeError, match=message):
         function(*[None] * (len(placed) + 1))
 
 
 @pytest.mark.parametrize("name", functions())
 def test_an_argument_that_is_missing_is_named(name: str) -> None:
     function = functions()[name]
-    needed = [one for one in inspect.signature(function).parameters.values() if one.default is one.empty]
-    needed = [one for one in needed if one.kind is one.POSITIONAL_OR_KEYWORD and one.name != "self"]
+    needed = [
+        parameter
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.default is parameter.empty
+    ]
+    needed = [
+        parameter
+        for parameter in needed
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and parameter.name != "self"
+    ]
     if not needed:
         return
-    given = [object()] if "." in name and name.split(".")[0] in METHODS else []
+    arguments = [object()] if "." in name and name.split(".")[0] in METHODS else []
     with pytest.raises(WrongCall, match=rf": needs {needed[0].name}.*; as in \w+\("):
-        function(*given)
+        function(*arguments)
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         ("compare(RUNS, QRELS, tests='t')", "unknown option 'tests'; did you mean 'test'?"),
         ("compare(RUNS, QRELS, n_jobs=2)", "unknown option 'n_jobs'; did you mean 'jobs'?"),
@@ -94,9 +108,9 @@ def test_an_argument_that_is_missing_is_named(name: str) -> None:
          "evaluate: multiple values for argument 'run'; as in evaluate(run, qrels, measures)"),
     ],
 )  # fmt: skip
-def test_a_call_that_leads_astray_leads_on(call: str, said: str) -> None:
+def test_a_call_that_leads_astray_leads_on(call: str, message: str) -> None:
     names = {**{name: getattr(gradedeval, name) for name in gradedeval.__all__}, "RUNS": RUNS, "QRELS": QRELS}
-    with pytest.raises(InputError, match=f"^{re.escape(said)}$"):
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
         eval(call, names)
 
 
@@ -135,8 +149,8 @@ def test_metrics_are_understood_as_measures() -> None:
 
 def test_several_runs_outside_a_list_are_told_to_be_in_one() -> None:
     says = r"give several runs as a list, as in compare\(\['A', 'B'\], 'Q', measures\)"
-    for given, keywords in ((("A", "B", "Q"), {"metrics": "ap"}), (("A", "B", "Q", "ap"), {})):
+    for arguments, keywords in ((("A", "B", "Q"), {"metrics": "ap"}), (("A", "B", "Q", "ap"), {})):
         with pytest.raises(TypeError, match=says):
-            gradedeval.compare(*given, **keywords)  # type: ignore[arg-type]
+            gradedeval.compare(*arguments, **keywords)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"name the rest$"):
         gradedeval.compare({}, {}, "ap", 1)  # type: ignore[call-arg]

@@ -32,7 +32,8 @@ SEARCHES = "startswith|endswith|find|index|count|split|partition|rpartition|repl
 
 
 def searches(code: str) -> list[str]:
-    """The places where the text of an error is compared or searched: `error.problem`, `str(error)` and the like."""
+    """Return the places where the text of an error is compared or searched: `error.problem`, `str(error)` and the
+    like."""
     code = re.sub(r"\s+", " ", code)
     texts = [(r"\w+\.(?:problem|hint)", code)]
     for name, handler in re.findall(r"except [^:]*InputError[^:]* as (\w+):(.*?)(?=\bexcept\b|\bdef\b|$)", code):
@@ -42,11 +43,11 @@ def searches(code: str) -> list[str]:
 
 
 def test_no_code_compares_or_searches_the_text_of_an_error() -> None:
-    found = {path.name: places for path in FILES if (places := searches(path.read_text(encoding="utf-8")))}
-    assert found == {}
+    places_by_file = {path.name: places for path in FILES if (places := searches(path.read_text(encoding="utf-8")))}
+    assert places_by_file == {}
 
 
-def test_the_search_finds_what_it_is_for() -> None:
+def test_the_search_finds_comparisons_of_texts() -> None:
     code = """
 try:
     work()
@@ -88,7 +89,7 @@ def test_an_error_that_was_added_to_can_still_be_replaced_and_pickled() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "prompt", "python"),
+    ("message", "prompt", "python"),
     [
         (f"use {flag.topics:both} to leave them out", "use --topics both to leave them out",
          'use topics="both" to leave them out'),
@@ -110,13 +111,13 @@ def test_an_error_that_was_added_to_can_still_be_replaced_and_pickled() -> None:
         ("doc\ufdd0no\ufdd2 of a file", "doc\ufdd0no\ufdd2 of a file", "doc\ufdd0no\ufdd2 of a file"),
     ],
 )  # fmt: skip
-def test_python_names_keywords_where_the_prompt_names_flags(said: str, prompt: str, python: str) -> None:
-    for error in (InputError("", said), pickle.loads(pickle.dumps(InputError("", said)))):
+def test_python_names_keywords_and_the_prompt_flags(message: str, prompt: str, python: str) -> None:
+    for error in (InputError("", message), pickle.loads(pickle.dumps(InputError("", message)))):
         assert (error.cli_text, error.problem, str(error)) == (prompt, prompt, python)
-    note = pickle.loads(pickle.dumps(Note(said, said)))
+    note = pickle.loads(pickle.dumps(Note(message, message)))
     assert (note, note.text, note.hint) == (f"{prompt}; {prompt}", prompt, prompt)
     assert note.in_python() == f"{python}; {python}"
-    assert visible(said) == prompt
+    assert visible(message) == prompt
 
 
 def test_a_place_is_an_option_too() -> None:
@@ -129,13 +130,13 @@ def test_a_place_is_an_option_too() -> None:
     )
 
 
-def test_what_a_user_writes_as_a_value_holds_no_marks() -> None:
+def test_values_of_users_hold_no_marks() -> None:
     topic = "a\ufdd1b\ufdd2"
     error = InputError("", f"leave out {flag.topic:{topic}} here")
     assert (error.cli_text, str(error)) == ("leave out --topic ab here", 'leave out topic="ab" here')
 
 
-def test_what_leaves_a_function_names_keywords_and_at_the_prompt_flags(cli: Command, tmp_path: Path) -> None:
+def test_errors_and_notes_name_keywords_in_python_and_flags_at_the_prompt(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "run").write_text("1 Q0 d 1 1 t\n")
     (tmp_path / "qrels").write_text("1 0 d 1\n2 0 d 1\n")
     assert "exclude missing topics with --topics both" in cli("run", "qrels", "-m", "ap").err.decode()
@@ -143,26 +144,26 @@ def test_what_leaves_a_function_names_keywords_and_at_the_prompt_flags(cli: Comm
     run, qrels = {"1": {"d": 1.0}}, {"1": {"d": 1}, "2": {"d": 1}}
     with pytest.warns(gradedeval.EvaluationWarning) as warned:
         scores = gradedeval.evaluate(run, qrels, "ap")
-    assert [str(one.message) for one in warned] == scores.notes
+    assert [str(warning.message) for warning in warned] == scores.notes
     assert 'exclude missing topics with topics="both"' in scores.notes[0]
     with pytest.raises(InputError, match=r"^like: .*did you mean 'gdeval'"):
         gradedeval.evaluate(run, qrels, "ap", like="gdevl")
 
 
-def test_a_note_is_told_once_and_to_whoever_hears_it() -> None:
+def test_a_note_is_emitted_once_to_its_handler() -> None:
     heard: list[str] = []
     use = f"use {flag.top_grade:4}"
     with handling_notes(heard.extend):
         assert emit_notes([use, use]) == ["use top_grade=4"]
         assert emit_notes([Note(use), "and another"]) == ["use top_grade=4", "and another"]
     assert heard == ["use --top-grade 4", "and another"]
-    for said in (use, Note(use)):
+    for text in (use, Note(use)):
         with pytest.warns(EvaluationWarning, match="use top_grade=4") as caught:
-            assert emit_notes([said]) == ["use top_grade=4"]
+            assert emit_notes([text]) == ["use top_grade=4"]
         assert [warning.filename for warning in caught] == [__file__]
 
 
-def test_an_outcome_refuses_what_holds_marks() -> None:
+def test_an_outcome_refuses_marks() -> None:
     with pytest.raises(AssertionError):
         Outcome(0, f"use {flag.depth:5}".encode(), b"")
 
@@ -170,7 +171,7 @@ def test_an_outcome_refuses_what_holds_marks() -> None:
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", sampled(sorted(CALLS), 5))
 def test_messages_hold_no_marks(name: str, cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each option with a value that means nothing, and each file with text that is none: `Outcome` looks for marks."""
+    """Give each option a meaningless value, and each file a text that is none: `Outcome` looks for marks."""
     monkeypatch.chdir(tmp_path)
     collection(dict.fromkeys(POSITIONS, b"x"))
     words = [word.format(**dict.fromkeys(POSITIONS, "x")) for word in CALLS[name][0]]
@@ -186,18 +187,18 @@ def test_messages_hold_no_marks(name: str, cli: Command, tmp_path: Path, monkeyp
 
 
 def named_in(code: list[ast.AST]) -> set[str]:
-    """The options that a module names as values, as the command line writes them."""
-    found = set()
+    """Return the options that a module names as values, as the command line writes them."""
+    options = set()
     for node in code:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "flag":
-            found.add("-m" if node.attr in ("measure", "measures") else f"--{node.attr.replace('_', '-')}")
+            options.add("-m" if node.attr in ("measure", "measures") else f"--{node.attr.replace('_', '-')}")
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Flag":
-            found |= {node.args[0].value} if isinstance(node.args[0], ast.Constant) else set()
-    return found
+            options |= {node.args[0].value} if isinstance(node.args[0], ast.Constant) else set()
+    return options
 
 
-def test_messages_name_options_that_there_are() -> None:
-    known = {spelled for leaf in LEAVES.values() for param in leaf.params for spelled in param.opts}
+def test_messages_name_existing_options() -> None:
+    flags = {spelled for leaf in LEAVES.values() for param in leaf.params for spelled in param.opts}
     named = {(option, path.stem) for path in FILES if path.stem != "errors" for option in named_in(nodes(path))}
     assert len(named) > 100
-    assert {(option, stem) for option, stem in named if option not in known} == set()
+    assert {(option, stem) for option, stem in named if option not in flags} == set()

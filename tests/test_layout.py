@@ -34,7 +34,7 @@ MOST_ENTRIES, MOST_FLOORS, MOST_NAMES, MOST_FOR_A_RUN = 17, 9, 60, 38
 
 
 def module_name(path: Path) -> str:
-    """`gradedeval.clicks.log` for gradedeval/clicks/log.py, `gradedeval.clicks` for its `__init__.py`."""
+    """Return `gradedeval.clicks.log` for gradedeval/clicks/log.py, `gradedeval.clicks` for its `__init__.py`."""
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
@@ -43,7 +43,7 @@ MODULES = {module_name(path): path for path in FILES}
 
 
 def statements(inside: ast.AST) -> Iterator[ast.AST]:
-    """The statements of a module or a statement, at any depth; not those for type checkers alone."""
+    """Yield the statements of a module or a statement, at any depth; not those for type checkers alone."""
     for part in ("body", "orelse", "finalbody", "handlers", "cases"):
         for node in getattr(inside, part, ()):
             if not is_for_types_alone(node):
@@ -56,53 +56,55 @@ def is_for_types_alone(node: ast.AST) -> bool:
 
 
 def imported(path: Path) -> set[str]:
-    """The modules of gradedeval that a file imports, early or late; not those for type checkers alone."""
-    found: set[str] = set()
+    """Return the modules of gradedeval that a file imports, early or late; not those for type checkers alone."""
+    modules: set[str] = set()
     for node in statements(parsed(path)):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            modules |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}:{node.lineno}: imports are written in full"
             # `from gradedeval.clicks import log` names a module, `from gradedeval.errors import flag` does not.
             inner = {f"{node.module}.{alias.name}" for alias in node.names}
-            found |= inner & MODULES.keys() or {str(node.module)}
-    return (found | imported_by_name(path)) & MODULES.keys()
+            modules |= inner & MODULES.keys() or {str(node.module)}
+    return (modules | imported_by_name(path)) & MODULES.keys()
 
 
 def imported_by_name(path: Path) -> set[str]:
-    """What a file imports by `import_module("…")`, which would hide a circle or a step upwards."""
+    """Return the modules that a file imports by `import_module("…")`, which could hide a circle or a step upwards."""
     calls = [node for node in nodes(path) if isinstance(node, ast.Call) and node.args]
     named = [call.args[0] for call in calls if ast.unparse(call.func).rpartition(".")[2] == "import_module"]
     return {name.value for name in named if isinstance(name, ast.Constant) and isinstance(name.value, str)}
 
 
 def room(module: str, kernel: bool = False) -> str:
-    """The part of the package that a module belongs to, or of its kernel; the package itself is `gradedeval`."""
+    """Return the part of the package that a module belongs to, or of its kernel; the package itself is `gradedeval`."""
     parts = module.split(".")[1:] if "." in module else [module]
     return parts[1] if kernel else parts[0]
 
 
 @cache
 def imports() -> dict[str, set[str]]:
-    """What each module imports; the kernel, what is asked for at its doorway."""
-    found = {module: imported(path) for module, path in MODULES.items()}
-    return found | {"gradedeval.kernel": set(doorway().values())}
+    """Return module -> its imports; for the kernel, also the names of its interface."""
+    modules_by_importer = {module: imported(path) for module, path in MODULES.items()}
+    return modules_by_importer | {"gradedeval.kernel": set(doorway().values())}
 
 
 @cache
 def rooms(kernel: bool = False) -> dict[str, set[str]]:
-    """The other rooms from which each room imports: of the package, or inside its kernel."""
-    own = [module for module in MODULES if not kernel or module.startswith("gradedeval.kernel.")]
-    found: dict[str, set[str]] = {room(module, kernel): set() for module in own}
-    for module in own:
-        found[room(module, kernel)] |= {room(other, kernel) for other in imports()[module] if other in own}
-    return {name: others - {name} for name, others in found.items()}
+    """Return the other rooms from which each room imports: of the package, or inside its kernel."""
+    modules = [module for module in MODULES if not kernel or module.startswith("gradedeval.kernel.")]
+    rooms_by_room: dict[str, set[str]] = {room(module, kernel): set() for module in modules}
+    for module in modules:
+        rooms_by_room[room(module, kernel)] |= {
+            room(target, kernel) for target in imports()[module] if target in modules
+        }
+    return {name: others - {name} for name, others in rooms_by_room.items()}
 
 
 @cache
 def floor(name: str) -> int:
-    """1 on the ground, otherwise one above the highest room that is imported."""
-    return 1 + max((floor(other) for other in rooms()[name]), default=0)
+    """Return 1 for a room without imports, otherwise one more than the highest room it imports."""
+    return 1 + max((floor(room_below) for room_below in rooms()[name]), default=0)
 
 
 @pytest.mark.exhaustive
@@ -129,14 +131,14 @@ def test_an_import_goes_one_way_only(kernel: bool, order: tuple[str, ...]) -> No
 
 
 def test_the_library_knows_nothing_of_its_command_line() -> None:
-    """Functions and results stand on their own: no click, and nothing of a terminal."""
+    """Functions and results import neither click nor anything of a terminal."""
     library = {
         module: path for module, path in MODULES.items() if room(module) not in ("cli", "__main__", "gradedeval")
     }
     assert [
         module for module, path in library.items() if re.search(r"^\s*(import|from) click\b", path.read_text(), re.M)
     ] == []
-    assert [module for module in library if any(room(other) == "cli" for other in imports()[module])] == []
+    assert [module for module in library if any(room(target) == "cli" for target in imports()[module])] == []
     assert [module for module, path in library.items() if "isatty" in path.read_text()] == []
 
 
@@ -147,16 +149,16 @@ def test_outer_rooms_use_the_kernel_by_its_doorway() -> None:
     assert len(doorway()) <= MOST_NAMES
 
 
-def test_what_the_doorway_lists_is_there_and_is_used() -> None:
-    asked: set[str] = set()
+def test_names_of_the_kernels_interface_exist_and_are_used() -> None:
+    used: set[str] = set()
     for path in (path for module, path in MODULES.items() if room(module) in OUTER):
         for node in nodes(path):
             if isinstance(node, ast.ImportFrom) and node.module == "gradedeval.kernel":
-                asked |= {alias.name for alias in node.names}
+                used |= {alias.name for alias in node.names}
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "kernel":
-                asked.add(node.attr)
+                used.add(node.attr)
                 assert isinstance(node.ctx, ast.Load), f"{path}:{node.lineno}: it would be another for all"
-    assert asked == doorway().keys()
+    assert used == doorway().keys()
     assert set(dir(kernel)) == doorway().keys()
     assert [name for name in doorway() if getattr(kernel, name, None) is None] == []
     with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
@@ -192,15 +194,15 @@ for module in sys.argv[1:]:
 @pytest.mark.exhaustive
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_every_module_imports_alone() -> None:
-    """Each in a process of its own, forked before anything of the package is imported."""
+    """Each module is imported in a process of its own, forked before anything of the package is imported."""
     missing = set() if find_spec("ir_measures") else {"gradedeval.interop.ir_measures"}
-    known = [name for name in MODULES if name not in missing]
-    done = python("-c", ALONE, *known)
+    importable = [name for name in MODULES if name not in missing]
+    done = python("-c", ALONE, *importable)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def modules_of(*words: str, folder: Path) -> set[str]:
-    """The modules that a command imports."""
+    """Return the modules that a command imports."""
     done = python("-X", "importtime", "-m", "gradedeval", *words, folder=folder)
     assert done.returncode == 0, done.stderr[-500:]
     times = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
@@ -223,7 +225,7 @@ def modules_of(*words: str, folder: Path) -> set[str]:
         "plot --help",
     ],
 )
-def test_what_is_slow_to_import_is_not_imported(words: str, tmp_path: Path) -> None:
+def test_a_plain_evaluation_has_no_slow_imports(words: str, tmp_path: Path) -> None:
     (tmp_path / "run.txt").write_text("1 Q0 a 1 3 t\n")
     (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
     modules = modules_of(*words.split(), folder=tmp_path)
@@ -258,13 +260,13 @@ def test_functions_are_short() -> None:
     assert {name: length for name, length in lengths.items() if length > MOST_LINES_OF_A_FUNCTION} == {}
 
 
-def test_every_module_says_what_it_is() -> None:
+def test_every_module_has_a_docstring() -> None:
     assert [module for module, path in MODULES.items() if not ast.get_docstring(parsed(path))] == []
 
 
 @pytest.mark.exhaustive
 def test_frames_are_made_in_one_place() -> None:
-    """Elsewhere a name that is not UTF-8 would be refused, with some versions of pandas."""
+    """Other places would refuse a name that is not UTF-8, with some versions of pandas."""
     makers = {"DataFrame", "Series", "Index", "MultiIndex", "Categorical", "array", "concat", "merge", "json_normalize"}
     calls = {
         f"{module}:{node.lineno}"
@@ -282,13 +284,13 @@ def test_no_module_is_called_after_nothing() -> None:
 
 
 def is_explained(name: str) -> bool:
-    """Whether it has a docstring; dataclasses without one get one that repeats their fields."""
+    """Return whether it has a docstring; dataclasses without one get one that repeats their fields."""
     offered = getattr(gradedeval, name)
     text = (offered.__doc__ or "") if inspect.isclass(offered) or inspect.isfunction(offered) else "a value"
     return bool(text.strip()) and not text.startswith(f"{name}(")
 
 
-def test_what_the_package_offers_is_explained() -> None:
+def test_public_names_have_docstrings() -> None:
     assert [name for name in gradedeval.__all__ if not is_explained(name)] == []
 
 
@@ -320,7 +322,7 @@ def test_the_import_paths_that_pages_name_stay(path: str) -> None:
         assert path != "plot" or seen == set(module._PUBLIC)
 
 
-def test_the_package_offers_what_it_says_and_nothing_else() -> None:
+def test_the_package_has_its_public_names_and_no_others() -> None:
     assert dir(gradedeval) == sorted(gradedeval.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
         gradedeval.no_such_name  # noqa: B018
@@ -338,7 +340,7 @@ def test_a_measure_stands_in_the_table_by_its_name() -> None:
 
 def test_every_measure_that_is_defined_stands_in_the_table() -> None:
     modules = [importlib.import_module(name) for name in MODULES if name.startswith("gradedeval.kernel.measures.")]
-    defined = {one for module in modules for one in vars(module).values() if isinstance(one, gradedeval.Measure)}
+    defined = {value for module in modules for value in vars(module).values() if isinstance(value, gradedeval.Measure)}
     assert defined == set(gradedeval.MEASURES.values())
 
 
@@ -347,8 +349,8 @@ def test_a_measure_is_explained_in_three_paragraphs() -> None:
         paragraphs = measure.definition.paragraphs
         assert len(paragraphs) == 3, f"{name}: what it is, its formula, its source"
         assert all(paragraphs), name
-        what, _, source = paragraphs
-        assert what.endswith("."), name
+        definition, _, source = paragraphs
+        assert definition.endswith("."), name
         assert source.endswith("."), name
 
 
@@ -358,7 +360,7 @@ CLI = [
 
 
 def nodes_of_cli(*kinds: type[ast.AST]) -> Iterator[tuple[str, Any]]:
-    """The nodes of these kinds in the command line, each with its place."""
+    """Yield the nodes of these kinds in the command line, each with its place."""
     for path in CLI:
         for node in nodes(path):
             if isinstance(node, kinds):
@@ -366,7 +368,7 @@ def nodes_of_cli(*kinds: type[ast.AST]) -> Iterator[tuple[str, Any]]:
 
 
 def is_text(node: ast.expr) -> bool:
-    """Whether a + joins texts or lists: one side is written as one."""
+    """Return whether a + joins texts or lists: one side is written as one."""
     literal = isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
     return literal or isinstance(node, ast.JoinedStr | ast.List | ast.Tuple | ast.ListComp)
 
@@ -411,7 +413,7 @@ TOP = {
 
 
 def tracked() -> list[str]:
-    """The files that git knows, and those that it would."""
+    """Return the files that git knows, and those that it would."""
     if not shutil.which("git") or not (ROOT / ".git").exists():
         pytest.skip("no git checkout")
     listed = subprocess.run(
@@ -423,20 +425,20 @@ def tracked() -> list[str]:
     return listed.stdout.decode().split("\0")[:-1]
 
 
-def test_the_top_of_the_repository_holds_what_it_may() -> None:
+def test_the_top_of_the_repository_has_the_allowed_names() -> None:
     names = {Path(name).parts[0] for name in tracked()}
     assert {name for name in names if not name.startswith(".")} <= TOP
 
 
-def test_what_is_skipped_is_listed_with_its_reason_beside_what_fails() -> None:
+def test_skipped_tests_are_listed_with_reasons_beside_failures() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
-    (shown,) = (word[2:] for word in settings["addopts"].split() if word.startswith("-r"))
-    assert {*"fEs"} <= {*shown}
+    (listed,) = (word[2:] for word in settings["addopts"].split() if word.startswith("-r"))
+    assert {*"fEs"} <= {*listed}
 
 
 def test_no_file_made_by_a_tool_is_tracked() -> None:
-    made = ("__pycache__", ".pyc", ".egg-info", ".ipynb_checkpoints", ".DS_Store", "~")
-    assert [name for name in tracked() if name.endswith(made) or "__pycache__" in name] == []
+    suffixes = ("__pycache__", ".pyc", ".egg-info", ".ipynb_checkpoints", ".DS_Store", "~")
+    assert [name for name in tracked() if name.endswith(suffixes) or "__pycache__" in name] == []
 
 
 def test_type_checkers_are_told_that_the_package_has_types() -> None:
@@ -459,7 +461,7 @@ def test_test_files_import_no_test_file() -> None:
 NO_LOWEST = ("test", "oracles", "lint", "docs", "all")
 
 
-def test_the_lowest_versions_that_are_tested_are_those_that_are_declared() -> None:
+def test_the_lowest_tested_versions_are_the_declared_ones() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     optional = project["optional-dependencies"]
     extras = [needed for name in optional if name not in NO_LOWEST for needed in optional[name]]

@@ -22,7 +22,7 @@ class Written(NamedTuple):
 
 
 def texts(node: ast.expr | None, names: dict[str, list[ast.expr]], depth: int = 3) -> list[str]:
-    """The texts that an expression may be, with VALUE for what the code alone does not tell."""
+    """Return the possible texts of an expression, with VALUE for values that the code alone does not tell."""
     if node is None:
         return [""]
     if isinstance(node, ast.Constant):
@@ -57,7 +57,7 @@ def assigned(tree: ast.AST) -> dict[str, list[ast.expr]]:
 
 
 def plain_notes(function: ast.AST) -> Iterator[ast.expr]:
-    """The texts that a function lists as notes without a Note around them."""
+    """Yield the texts that a function lists as notes without a Note around them."""
     for node in ast.walk(function):
         if isinstance(node, ast.Call):
             name = ast.unparse(node.func)

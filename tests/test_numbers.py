@@ -44,7 +44,7 @@ def test_every_option_that_takes_a_number_says_which() -> None:
 
 
 def refused(call: Callable[[], Any]) -> tuple[Any, InputError | None]:
-    """What a call gives, or the error that says why it does not."""
+    """Return the result of a call and no error, or the error."""
     try:
         return call(), None
     except InputError as error:
@@ -52,7 +52,7 @@ def refused(call: Callable[[], Any]) -> tuple[Any, InputError | None]:
 
 
 def within(value: Any, number: Number) -> bool:
-    """Whether a value is a number of Python that an option may have."""
+    """Return whether a value is a number of Python that an option may have."""
     if value == number.word:
         return True
     low = number.above is None or value > number.above
@@ -66,9 +66,9 @@ def within(value: Any, number: Number) -> bool:
 def test_a_number_is_within_its_limits_or_one_line_says_why_not(number: Number) -> None:
     for take, values in ((number.read, TEXTS), (number.check, VALUES)):
         for value in values:
-            found, error = refused(lambda take=take, value=value: take(value))
+            result, error = refused(lambda take=take, value=value: take(value))
             if error is None:
-                assert within(found, number)
+                assert within(result, number)
             else:
                 assert error.usage
                 assert error.line.startswith(f"{number.flag}: ")
@@ -132,7 +132,7 @@ def test_a_bound_is_a_number_or_one_line(kind: str, files: Path, cli: Command) -
 
 
 def public() -> Iterator[tuple[str, str]]:
-    """Every keyword of a public function that is said to be a number."""
+    """Yield every keyword of a public function that is said to be a number."""
     modules = {"": gradedeval, **{name: getattr(gradedeval, name) for name in ("clicks", "plot", "ltr")}}
     for prefix, module in modules.items():
         for name in module.__all__:

@@ -25,13 +25,13 @@ def parameters(name: str) -> list[click.Option]:
 
 
 def test_keywords_have_the_names_and_the_types_of_the_options() -> None:
-    taken = [name for name, described in OPTIONS.items() if described.commands != "none" and name != "like"]
-    assert list(OptionKwargs.__annotations__) == taken
-    stored, given = (get_type_hints(described, localns=vars(metadata)) for described in (Options, OptionKwargs))
+    names = [name for name, described in OPTIONS.items() if described.commands != "none" and name != "like"]
+    assert list(OptionKwargs.__annotations__) == names
+    stored, keywords = (get_type_hints(described, localns=vars(metadata)) for described in (Options, OptionKwargs))
     # Of values that are read from files or text, users give something else.
-    for name in [name for name in taken if OPTIONS[name].accepts == Option("").accepts]:
+    for name in [name for name in names if OPTIONS[name].accepts == Option("").accepts]:
         values = set(get_args(stored[name] | None)) - {type(None)}
-        assert values <= set(get_args(given[name] | None)), name
+        assert values <= set(get_args(keywords[name] | None)), name
 
 
 def test_presets_are_the_choices_of_like() -> None:
@@ -48,13 +48,13 @@ def test_every_choice_is_taken_and_another_word_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name, described in OPTIONS.items() if described.number])
 @pytest.mark.parametrize("value", ["1", True, float("nan"), float("inf"), -1])
-def test_what_is_no_number_or_too_small_is_refused(name: str, value: Any) -> None:
+def test_numbers_that_are_none_or_too_small_are_refused(name: str, value: Any) -> None:
     with pytest.raises(gradedeval.InputError, match=f"^{name}: "):
         Options(**{name: value})
 
 
 def test_a_new_option_is_one_definition() -> None:
-    """What a field of `Options` says is all that the help, the checks and the signature need."""
+    """A field of `Options` defines help, checks and signature."""
     entry = option(None, "Stop after N documents.", metavar="N", minimum=2).metadata["option"]
     described = entry.of("stop_after", int | None, None)
     assert (described.flag, described.choices) == ("--stop-after", ())
@@ -85,28 +85,28 @@ def test_every_option_of_the_registry_is_an_option_of_the_commands_that_take_it(
         level = levels.get(
             name.removeprefix("plot "), levels.get(name)
         )  # a command that reads no run, or reads it in its own way, takes none of them
-        wanted = {described.flag for described in OPTIONS.values() if level and level in described.taken_by}
-        wanted |= {OPTIONS[each].flag for each in OF_FILES} if name == "lint" else set()
+        expected = {described.flag for described in OPTIONS.values() if level and level in described.taken_by}
+        expected |= {OPTIONS[each].flag for each in OF_FILES} if name == "lint" else set()
         says = ("compare", "check", "diff", "report", "plot topics")  # whether judging could reverse an order
-        wanted |= {"--unseen"} if name in says else set()
+        expected |= {"--unseen"} if name in says else set()
         texts = ("compare", "check", "diff", "explain", "report", "pool", "plot topics", "plot runs", "plot explain")
-        wanted |= {"--queries"} if name in texts else set()  # where there are topics to name
+        expected |= {"--queries"} if name in texts else set()  # where there are topics to name
         seeded = ("compare", "check", "diff", "report", "plot runs", "plot topics")
-        wanted |= {"--replicates"} if name in seeded else set()
-        wanted |= {"--slices"} if name in ("compare", "check", "diff", "report", "plot runs") else set()
-        wanted |= {"--predicted"} if name == "compare" else set()
-        wanted |= {"--fill"} if name in ("explain", "plot explain") else set()
-        wanted |= {"--costs"} if name in ("explain", "plot explain") else set()
+        expected |= {"--replicates"} if name in seeded else set()
+        expected |= {"--slices"} if name in ("compare", "check", "diff", "report", "plot runs") else set()
+        expected |= {"--predicted"} if name == "compare" else set()
+        expected |= {"--fill"} if name in ("explain", "plot explain") else set()
+        expected |= {"--costs"} if name in ("explain", "plot explain") else set()
         filtered = ("fit", "plot fit", "correlate", "plot correlate")  # as Azzopardi et al., ICTIR 2021, section 4
-        wanted |= {"--max-residual", "--residual-depth"} if name in filtered else set()
+        expected |= {"--max-residual", "--residual-depth"} if name in filtered else set()
         of_logs = "clicks correlate" if name == "plot clicks" else name
-        wanted |= {"--depth", "--lenient"} if of_logs.startswith("clicks ") else set()
+        expected |= {"--depth", "--lenient"} if of_logs.startswith("clicks ") else set()
         judged = {"--qrels-format", "--labels"}  # of the qrels beside them
         with_qrels = {f"clicks {verb}" for verb in ("measures", "correlate", "gains", "models")}
-        wanted |= judged if of_logs in with_qrels else set()
-        wanted |= {"--gain", "--top-grade", "--negative", "--fill"} if of_logs == "clicks correlate" else set()
+        expected |= judged if of_logs in with_qrels else set()
+        expected |= {"--gain", "--top-grade", "--negative", "--fill"} if of_logs == "clicks correlate" else set()
         offered = {flag for param in parameters(name) for flag in param.opts}
-        assert {described.flag for described in OPTIONS.values()} & offered == wanted
+        assert {described.flag for described in OPTIONS.values()} & offered == expected
 
 
 def test_help_gives_the_default_and_the_choices() -> None:
@@ -124,7 +124,7 @@ def test_python_lists_the_options_in_the_docstrings() -> None:
             assert re.search(rf"^    {name} ", documented.__doc__ or "", re.MULTILINE), name
 
 
-def test_a_file_of_settings_takes_what_check_takes() -> None:
+def test_a_file_of_settings_takes_the_options_of_check() -> None:
     flags = {flag for param in parameters("check") for flag in param.opts}
     assert {f"--{key}" for key in OPTION_KEYS} == {described.flag for described in OPTIONS.values()} & flags
 
@@ -139,7 +139,7 @@ def test_changed_options_stand_in_the_signature() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "residuals"),
+    ("settings", "residuals"),
     [
         ({}, None),
         ({"residuals": True}, "total"),
@@ -154,8 +154,8 @@ def test_changed_options_stand_in_the_signature() -> None:
         ({"residual_depth": "full", "max_residual": 0.5}, None),
     ],
 )
-def test_the_kind_of_residual_is_settled_once(given: dict[str, Any], residuals: str | None) -> None:
-    assert resolve_options(**given).residuals == residuals
+def test_the_kind_of_residual_is_settled_once(settings: dict[str, Any], residuals: str | None) -> None:
+    assert resolve_options(**settings).residuals == residuals
 
 
 def test_a_preset_and_a_maximum_residual_together_leave_topics_out_of_the_mean() -> None:
@@ -183,14 +183,17 @@ def test_text_files_and_values_mean_the_same(tmp_path: Path) -> None:
     (tmp_path / "costs").write_text("video 30\n")
     assert resolve_options(gain="0:0.5:1").gain == resolve_options(gain=[0, 0.5, 1]).gain == (0, 0.5, 1)
     assert resolve_options(topics_from=tmp_path / "topics") == resolve_options(topics_from=["1", b"2"])
-    read, given = resolve_options(costs=str(tmp_path / "costs")).costs, resolve_options(costs={"video": 30}).costs
-    assert read is not None
-    assert given is not None
-    assert read.of == given.of
+    from_file, from_values = (
+        resolve_options(costs=str(tmp_path / "costs")).costs,
+        resolve_options(costs={"video": 30}).costs,
+    )
+    assert from_file is not None
+    assert from_values is not None
+    assert from_file.of == from_values.of
 
 
 def strings(code: list[ast.AST]) -> Iterator[str]:
-    """The texts in a module that are no docstrings."""
+    """Yield the texts in a module that are no docstrings."""
     documented = {id(node.value) for node in code if isinstance(node, ast.Expr)}
     for node in code:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented:
@@ -198,7 +201,7 @@ def strings(code: list[ast.AST]) -> Iterator[str]:
 
 
 def test_nothing_else_lists_the_options() -> None:
-    """A list of options by hand would name several; a message or a key names one. Names that are also ordinary words,
+    """A second list of options would name several; a message or a key names one. Names that are also ordinary words,
     such as `topics` or `scores`, are left out."""
     names = {name for name in OPTIONS if "_" in name} | {described.flag for described in OPTIONS.values()}
     for path in FILES:

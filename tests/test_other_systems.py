@@ -1,4 +1,4 @@
-"""What differs on Windows and macOS, as far as Linux can simulate it; docs/limits.md has the list."""
+"""Differences of Windows and macOS, as far as Linux can simulate them; docs/limits.md has the list."""
 
 from __future__ import annotations
 

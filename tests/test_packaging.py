@@ -1,4 +1,4 @@
-"""What is published: the wheel and the source archive have what they should, and the wheel needs no checkout."""
+"""The published wheel and source archive: their files, and a wheel that needs no checkout."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ buildapi = pytest.importorskip("flit_core.buildapi", reason="the build backend i
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, as the build backend makes it, which asks for nothing else."""
+    """Build the wheel by the build backend alone."""
     folder = tmp_path_factory.mktemp("built")
     with contextlib.chdir(ROOT):
         assert buildapi.get_requires_for_build_wheel() == []
         return folder / str(buildapi.build_wheel(str(folder)))
 
 
-def test_the_wheel_says_what_it_is(wheel: Path) -> None:
+def test_the_wheel_has_its_metadata(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as packed:
         (name,) = (name for name in packed.namelist() if name.endswith(".dist-info/METADATA"))
         about = email.parser.HeaderParser().parsestr(packed.read(name).decode())
@@ -67,7 +67,7 @@ def test_the_wheel_works_without_the_checkout(wheel: Path, tmp_path: Path) -> No
     assert line.startswith("rivers-bm25.run,all,err@20,0.2886")
 
 
-def test_the_source_archive_has_the_tests_and_what_they_read(tmp_path: Path) -> None:
+def test_the_source_archive_has_the_tests_and_their_files(tmp_path: Path) -> None:
     with contextlib.chdir(ROOT), tarfile.open(tmp_path / str(buildapi.build_sdist(str(tmp_path)))) as packed:
         names = {name.partition("/")[2] for name in packed.getnames()}
     for name in ("LICENSE", "README.md", "CHANGELOG.md", "pyproject.toml", "gradedeval/py.typed", "tests/conftest.py"):

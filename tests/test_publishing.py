@@ -1,4 +1,4 @@
-"""What publishing takes: workflows, forms of issues, the citation, and a release that stops where it must."""
+"""Publishing: workflows, forms of issues, the citation, and a release that stops at an error."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_the_citation_is_of_this_version() -> None:
 
 @pytest.mark.parametrize("step", steps())
 def test_a_step_of_a_workflow_names_programs_and_extras_that_exist(step: dict[str, Any], tmp_path: Path) -> None:
-    """The shell runs each step, with recorders in place of `python` and `bash`; .ci/run does what they would do."""
+    """The shell runs each step, with recorders in place of `python` and `bash`."""
     for program in ("python", "bash"):
         (tmp_path / program).write_text(f'#!/bin/sh\nprintf "%s\\n" {program} "$@" > "$RECORD"\n')
         (tmp_path / program).chmod(0o755)

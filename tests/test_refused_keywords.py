@@ -1,5 +1,5 @@
-"""What a function in Python does with an option of `evaluate` that not all questions have: its answer or a view shows
-it, a note says that it is not used, or it is refused in a line; nowhere is it ignored."""
+"""Functions in Python and the options of `evaluate` that not all take: the answer or a view shows the effect, a note
+says that it has none, or it is refused in a line; nothing ignores it."""
 
 import inspect
 import re
@@ -41,26 +41,26 @@ NAMES = [
 ]
 
 
-def seen(found: Any) -> list[str]:
-    """What a user can see of an answer: its text, its frames, and the texts of its topics."""
-    frames = [getattr(found, name, None) for name in ("frame", "topics", "slices", "systems")]
+def seen(result: Any) -> list[str]:
+    """Return the visible parts of an answer: its text, its frames, and the texts of its topics."""
+    frames = [getattr(result, name, None) for name in ("frame", "topics", "slices", "systems")]
     tables = [frame.to_csv() for frame in frames if isinstance(frame, pd.DataFrame)]
-    return [str(found), str(getattr(found, "texts", "")), *tables]
+    return [str(result), str(getattr(result, "texts", "")), *tables]
 
 
 def outcome(call: Callable[..., Any], folder: Path, **given: Any) -> tuple[list[str], list[str]]:
-    """What is seen, and the notes, with those that stand beside the answer."""
+    """Return the visible parts, and the notes with the remarks of the answer."""
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        found = call(folder, **given)
-    return seen(found), [*(str(one.message) for one in heard), *map(str, getattr(found, "remarks", []))]
+        result = call(folder, **given)
+    return seen(result), [*(str(warning.message) for warning in heard), *map(str, getattr(result, "remarks", []))]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("refused")
-    write_files(made)
-    return made
+    parent = tmp_path_factory.mktemp("refused")
+    write_files(parent)
+    return parent
 
 
 def test_every_function_that_takes_options_is_walked() -> None:
@@ -73,20 +73,20 @@ CASES = [*((name, CALLS[name]) for name in NAMES if name not in OTHERS), *OF_RUN
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(("name", "call"), CASES)
 def test_an_option_is_used_noted_or_refused(name: str, call: Callable[..., Any], folder: Path) -> None:
-    plain, before = outcome(call, folder)
+    plain, plain_notes = outcome(call, folder)
     for option, value in GIVEN.items():
         try:
-            found, notes = outcome(call, folder, **{option: value})
+            result, notes = outcome(call, folder, **{option: value})
         except gradedeval.InputError as error:
-            said = str(error)
+            message = str(error)
         else:
-            said = next((note for note in notes if note not in before and option in note), "")
-            assert found != plain or said, option
+            message = next((note for note in notes if note not in plain_notes and option in note), "")
+            assert result != plain or message, option
             continue
-        assert re.fullmatch("[^;]+; .+", said), said
+        assert re.fullmatch("[^;]+; .+", message), message
 
 
-def test_what_is_refused_is_refused_before_anything_is_read() -> None:
+def test_options_are_refused_before_anything_is_read() -> None:
     with pytest.raises(gradedeval.InputError) as caught:
         gradedeval.topic_differences(["nowhere.run", "no.run"], "nowhere", slices="nowhere.csv")
     assert str(caught.value) == ("slices: topic_differences does not take it; leave it out, or use evaluate or compare")
@@ -110,8 +110,8 @@ def test_saved_scores_take_labels_and_texts_in_any_form_or_refuse_them(name: str
         answers = set[str]()
         for value in values:
             try:
-                found = function(saved, **{option: value})
-                answers.add(found.frame.to_csv() + str(found.texts))
+                result = function(saved, **{option: value})
+                answers.add(result.frame.to_csv() + str(result.texts))
             except gradedeval.InputError as error:
                 answers.add(str(error))
         assert len(answers) == 1

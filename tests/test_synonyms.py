@@ -1,4 +1,4 @@
-"""The words of other tools: none is ours, each says what it is here, and that is there."""
+"""The words of other tools: none is a name of ours, each has a hint, and the hint names something that exists."""
 
 import inspect
 import pkgutil
@@ -35,7 +35,7 @@ ENTRIES = [(kind, word, ours) for kind, words in synonyms().items() for word, (o
 
 
 def keywords() -> dict[str, list[str]]:
-    """Public function -> what it takes by name."""
+    """Return public function -> its keywords."""
     modules = (gradedeval, gradedeval.clicks, gradedeval.plot)
     public = [getattr(module, name) for module in modules for name in module.__all__]
     functions = [function for function in public if inspect.isfunction(function)]
@@ -43,14 +43,14 @@ def keywords() -> dict[str, list[str]]:
 
 
 def results(of: type = InNotebook) -> Iterator[type]:
-    """The kinds of results."""
+    """Yield the kinds of results."""
     for kind in of.__subclasses__():
         yield kind
         yield from results(kind)
 
 
 def vocabularies(kind: str) -> list[list[str]]:
-    """The words of which one may be meant: those of each command, function or result."""
+    """Return the words of which one may be meant: those of each command, function or result."""
     if kind == "commands":
         return [[*COMMANDS, *ABOUT, "--version"]]
     if kind == "options":
@@ -67,7 +67,7 @@ def vocabularies(kind: str) -> list[list[str]]:
         return [list(measure.definition.accepted.names) for measure in MEASURES.values()]
     if kind == "attributes":
         scores = evaluate({"1": {"a": 1.0}}, {"1": {"a": 1}}, "rr")
-        return [dir(scores), *([*dir(one), *getattr(one, "__annotations__", {})] for one in results())]
+        return [dir(scores), *([*dir(kind), *getattr(kind, "__annotations__", {})] for kind in results())]
     return [*keywords().values(), list(gradedeval.Options.__annotations__)]
 
 
@@ -76,8 +76,8 @@ VOCABULARIES = {kind: vocabularies(kind) for kind in synonyms()}
 
 @pytest.mark.one_in(5)
 @pytest.mark.parametrize(("kind", "word", "ours"), ENTRIES, ids=lambda text: str(text)[:30])
-def test_a_word_of_another_tool_says_what_it_is_here(kind: str, word: str, ours: str) -> None:
-    without = [known for known in VOCABULARIES[kind] if word not in known]
+def test_words_of_other_tools_have_a_hint(kind: str, word: str, ours: str) -> None:
+    without = [words for words in VOCABULARIES[kind] if word not in words]
     assert without, f"{word} is ours"
     for choice in ours.split(" | "):
         meant, replaces, sentence = choice.partition(" := ")
@@ -89,17 +89,17 @@ def test_a_word_of_another_tool_says_what_it_is_here(kind: str, word: str, ours:
                 assert meant in FLAGS["eval"] if kind == "parameters" else parse_measures(meant)
             continue
         needed, asks, sentence = choice.rpartition("? ")
-        assert not asks or any(needed in known for known in without)
-        takers = [known for known in without if not asks or needed in known]
-        if " " in sentence and not any(is_pointer(kind, sentence, known) for known in takers):
+        assert not asks or any(needed in words for words in without)
+        takers = [words for words in without if not asks or needed in words]
+        if " " in sentence and not any(is_pointer(kind, sentence, words) for words in takers):
             check_sentence(sentence)
         else:
             check_pointer(kind, sentence, takers)
-    assert any(hint_of(kind, word, known) for known in without) or kind == "measures"
+    assert any(hint_of(kind, word, words) for words in without) or kind == "measures"
 
 
 def check_sentence(sentence: str) -> None:
-    """A sentence does not end in a stop, and what it quotes as a command is one."""
+    """Check that a sentence does not end in a stop, and that quoted commands exist."""
     assert " " in sentence
     assert sentence[0] != "-"
     assert not sentence.endswith(".")
@@ -135,7 +135,7 @@ def test_a_call_that_a_pointer_shows_runs(ours: str, tmp_path: Any, monkeypatch:
 
 
 def check_pointer(kind: str, choice: str, without: list[list[str]]) -> None:
-    """What a word is here is there: a command with these options, an option with this value, a measure."""
+    """Check that the suggested word exists: a command with these options, an option with this value, a measure."""
     if kind == "measures":
         assert len(parse_measures(with_cutoff(choice))) == 1
     elif kind == "commands":
@@ -162,7 +162,7 @@ def with_cutoff(measure: str) -> str:
 
 
 def check_values(command: str, words: list[str]) -> None:
-    """A command takes these options with these values."""
+    """Check that a command takes these options with these values."""
     for flag, *value in [words[:2]] if words else []:
         (option,) = [param for param in LEAVES[command].params if flag in param.opts]
         if value and isinstance(option.type, click.Choice):
@@ -364,7 +364,7 @@ def test_files_that_make_a_line_long_are_a_pattern_if_it_names_the_same(
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", sorted(LEAVES))
 def test_a_line_that_is_printed_for_an_option_of_another_tool_parses(name: str) -> None:
-    """Also where the option is the last word, and where it has a value that it may not take."""
+    """The line parses also if the option is the last word, or has a value that it may not take."""
     command, printed = LEAVES[name], 0
     context = command.make_context(f"gradedeval {name}", [], resilient_parsing=True)
     for word in synonyms()["options"].keys() - FLAGS[name]:
@@ -376,7 +376,7 @@ def test_a_line_that_is_printed_for_an_option_of_another_tool_parses(name: str) 
     assert printed
 
 
-def test_the_beginning_of_a_word_goes_before_what_is_spelt_alike() -> None:
+def test_a_prefix_goes_before_a_similar_spelling() -> None:
     assert did_you_mean("--residual", ["--residual-depth", "--residuals"]) == "did you mean '--residuals'?"
     assert did_you_mean("residuls", ["residual-depth", "residuals"]) == "did you mean 'residuals'?"
 
@@ -404,7 +404,7 @@ def test_the_beginning_of_an_option_means_the_shortest_that_goes_on_so(command: 
         ("zzz", ""),
     ],
 )
-def test_an_unknown_function_says_what_is_meant(name: str, says: str) -> None:
+def test_an_unknown_function_has_a_hint(name: str, says: str) -> None:
     with pytest.raises(AttributeError) as raised:
         getattr(gradedeval, name)
     assert str(raised.value) == f"module 'gradedeval' has no attribute '{name}'{says}"
@@ -414,7 +414,7 @@ def test_an_unknown_function_says_what_is_meant(name: str, says: str) -> None:
     ("name", "hint"),
     [("calc_aggregate", "; write evaluate(run, qrels, measures)"), ("evalute", "; did you mean 'evaluate'?")],
 )
-def test_an_import_of_an_unknown_name_says_what_is_meant(name: str, hint: str) -> None:
+def test_an_import_of_an_unknown_name_has_a_hint(name: str, hint: str) -> None:
     with pytest.raises(ImportError) as raised:
         exec(f"from gradedeval import {name}")
     assert str(raised.value) == f"cannot import name '{name}' from 'gradedeval'{hint}"
@@ -430,8 +430,8 @@ for name in sys.argv[1:]:
 """
 
 
-def test_submodules_are_imported_whatever_they_resemble() -> None:
-    """Python asks for the attribute first: an error with a hint must not come in place of the import."""
+def test_submodules_are_imported_in_spite_of_similar_names() -> None:
+    """Python asks for the attribute first: an error with a hint must not replace the import."""
     names = [module.name for module in pkgutil.iter_modules(gradedeval.__path__) if not module.name.startswith("_")]
     done = python("-c", EACH_AS_THE_FIRST, *names)
     assert (done.stdout.split(), done.stderr) == ([f"gradedeval.{name}" for name in names], "")
@@ -449,7 +449,7 @@ def test_submodules_are_imported_whatever_they_resemble() -> None:
         ("zzz", ""),
     ],
 )
-def test_an_unknown_attribute_of_a_result_says_what_is_meant(name: str, says: str) -> None:
+def test_an_unknown_attribute_of_a_result_has_a_hint(name: str, says: str) -> None:
     scores = evaluate({"1": {"a": 1.0}}, {"1": {"a": 1}}, "rr")
     with pytest.raises(AttributeError) as raised:
         getattr(scores, name)
@@ -467,17 +467,17 @@ def test_an_attribute_that_fails_says_why() -> None:
         _ = Failing().total
 
 
-def test_a_guess_of_what_there_is_not_gets_no_hint_that_leads_astray(cli: Command) -> None:
+def test_a_guess_at_a_missing_feature_has_no_misleading_hint(cli: Command) -> None:
     assert hint_of("options", "--titles", ["--ties", "--save-reference", "--version"]) == ""
     assert hint_of("options", "--names", ["--ties", "--measure", "--version"]) == ""
     assert cli("eval", "a", "b", "--zzz").messages == ["unknown option '--zzz'; see `gradedeval eval --help`"]
 
 
 def test_guesses_of_keywords_are_told_the_same() -> None:
-    known = ("measures", "queries", "slices", "ties", "test")
+    allowed = ("measures", "queries", "slices", "ties", "test")
     meant = {"ms": "measures", "titles": "queries", "topic_texts": "queries", "groups": "slices"}
     for guess, keyword in meant.items():
-        assert hint_of("keywords", guess, known) == f"did you mean '{keyword}'?"
+        assert hint_of("keywords", guess, allowed) == f"did you mean '{keyword}'?"
     assert hint_of("keywords", "titles", ("ties",)) == ""
     with pytest.raises(InputError, match="did you mean 'slices'"):
         evaluate({"1": {"a": 1.0}}, {"1": {"a": 1}}, "rr", groups={})
@@ -511,7 +511,7 @@ UNKNOWN = [
 
 
 @pytest.mark.parametrize(("words", "hint"), UNKNOWN)
-def test_an_unknown_option_names_what_to_do(words: str, hint: str, cli: Command) -> None:
+def test_an_unknown_option_has_a_cure(words: str, hint: str, cli: Command) -> None:
     *command, typed = words.split()
     done = cli(*command, "a", "b", typed, "x")
     assert (done.code, done.messages) == (2, [f"unknown option '{typed}'; {hint}"])

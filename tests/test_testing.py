@@ -1,4 +1,4 @@
-"""`assert_scores`: what passes, what fails and with which words, and that its verdicts are those of `check`."""
+"""`assert_scores`: passes, failures with their words, and the verdicts of `check`."""
 
 import re
 from pathlib import Path
@@ -70,16 +70,17 @@ def test_several_runs_other_bounds_and_measures_of_which_lower_is_better() -> No
 
 
 def many(*ranked: str) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, int]]]:
-    """A run of twenty topics, ranked in turn, and judgments: a is relevant."""
+    """Return a run of twenty topics, ranked in turn, and judgments: a is relevant."""
     names = [str(topic) for topic in range(20)]
     run = {
-        name: {docno: -float(at) for at, docno in enumerate(ranked[i % len(ranked)])} for i, name in enumerate(names)
+        name: {docno: -float(rank) for rank, docno in enumerate(ranked[i % len(ranked)])}
+        for i, name in enumerate(names)
     }
     return run, {name: {"a": 1, "b": 0, "c": 0} for name in names}
 
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
-def test_a_run_is_no_worse_or_the_assertion_says_what_it_is(tmp_path: Path) -> None:
+def test_assert_no_worse_passes_or_gives_the_verdict(tmp_path: Path) -> None:
     main, qrels = many("abc", "bac")
     mixed, worse = many("bac", "abc", "bac", "abc", "abc")[0], many("bca")[0]
     assert assert_no_worse(main, qrels, {"rr": "5%", "p@1": 0.1}, baseline=main).passed

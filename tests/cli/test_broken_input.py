@@ -1,4 +1,5 @@
-"""Broken input is one clear line, a non-zero exit, and nothing else; odd but legal input gives the right numbers."""
+"""Broken input gives one clear line, a non-zero exit code and no output; odd but legal input gives the right
+numbers."""
 
 import csv
 import gzip
@@ -29,13 +30,15 @@ from support.generated_docs import LEAVES
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", LEAVES)
 def test_a_missing_option_is_no_crash(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Command) -> None:
-    """Without it there is a result, or a message: what is refused ends in words of ours."""
+    """Without an option there is a result, or an error with a message of ours."""
     monkeypatch.chdir(tmp_path)
     ids = dict.fromkeys(POSITIONS, b"cafe")
     collection(ids)
-    options = {flag: one for one in LEAVES[name].params if isinstance(one, click.Option) for flag in one.opts}
-    for given in CALLS[name]:
-        words = filled(given, ids)
+    options = {
+        flag: option for option in LEAVES[name].params if isinstance(option, click.Option) for flag in option.opts
+    }
+    for call in CALLS[name]:
+        words = filled(call, ids)
         for index in (index for index, word in enumerate(words) if word in options):
             option = options[words[index]]
             behind = index + 1 + (0 if option.is_flag else option.nargs)
@@ -46,7 +49,7 @@ def test_a_missing_option_is_no_crash(name: str, tmp_path: Path, monkeypatch: py
 
 @pytest.mark.one_in(3)
 @by_name
-def test_broken_input_is_a_clear_message_and_nothing_else(case: Broken, tmp_path: Path, cli: Command) -> None:
+def test_broken_input_gives_one_clear_message_and_no_output(case: Broken, tmp_path: Path, cli: Command) -> None:
     case.write(tmp_path)
     original = contents(tmp_path)
     check_refused(cli(*case.arguments, stdin=case.stdin), case.code, case.says)
@@ -76,14 +79,14 @@ def test_broken_input_leaves_the_output_file_as_it_was(case: Broken, tmp_path: P
         3,
     ),
 )
-def test_a_process_of_its_own_says_the_same(name: str, tmp_path: Path, cli: Command, process: Command) -> None:
+def test_a_process_of_its_own_prints_the_same(name: str, tmp_path: Path, cli: Command, process: Command) -> None:
     case = next(case for case in CASES if case.name == name)
     case.write(tmp_path)
     apart, here = process(*case.arguments), cli(*case.arguments)
     assert (apart.code, apart.out, apart.messages) == (here.code, here.out, here.messages)
 
 
-def test_a_wrong_name_is_said_before_any_file_is_read(cli: Command) -> None:
+def test_a_wrong_name_is_refused_before_any_file_is_read(cli: Command) -> None:
     outcome = cli("none.txt", "none.qrels", "-m", "rpb")
     assert (outcome.code, outcome.messages) == (2, ["unknown measure 'rpb'; did you mean 'rbp'?"])
 
@@ -93,7 +96,7 @@ def test_a_wrong_name_is_said_before_any_file_is_read(cli: Command) -> None:
 
 @contextmanager
 def unprivileged() -> Iterator[None]:
-    """For a while without the rights of root, to whom permissions mean nothing; needless for everybody else."""
+    """Drop the rights of root for a while, which override permissions."""
     if os.geteuid() != 0:
         yield
         return
@@ -155,7 +158,7 @@ def test_a_file_that_breaks_while_it_is_read_is_named(words: tuple[str, str], tm
 @pytest.mark.parametrize(
     "words", ["run.txt qrels.txt", "run.txt qrels.txt -o /dev/stdout", "measures", "-h", "eval -h"]
 )
-def test_a_pipe_that_nobody_reads_is_silence_and_success(words: str, tmp_path: Path, process: Command) -> None:
+def test_a_pipe_without_a_reader_ends_in_silence_and_success(words: str, tmp_path: Path, process: Command) -> None:
     Broken("", ()).write(tmp_path)
     reader, writer = os.pipe()
     os.close(reader)
@@ -167,7 +170,7 @@ def test_a_pipe_that_nobody_reads_is_silence_and_success(words: str, tmp_path: P
 
 
 @pytest.mark.exhaustive
-def test_a_pipe_that_is_closed_half_way_is_silence_and_success(tmp_path: Path) -> None:
+def test_a_pipe_closed_half_way_ends_in_silence_and_success(tmp_path: Path) -> None:
     topics = range(20_000)
     (tmp_path / "run.txt").write_text("".join(f"{topic} Q0 d 1 1 t\n" for topic in topics))
     (tmp_path / "qrels.txt").write_text("".join(f"{topic} 0 d 1\n" for topic in topics))
@@ -220,13 +223,13 @@ def test_lenient_skips_and_counts_bad_lines_of_both_files(tmp_path: Path, cli: C
     assert cli(*words).text == outcome.text.replace(" | lenient", "")
 
 
-def test_lenient_says_nothing_of_files_without_a_fault(tmp_path: Path, cli: Command) -> None:
+def test_lenient_prints_nothing_for_files_without_a_fault(tmp_path: Path, cli: Command) -> None:
     Broken("", ()).write(tmp_path)
     outcome = cli("run.txt", "qrels.txt", "--lenient")
     assert (outcome.code, outcome.messages) == (0, [])
 
 
-def test_lenient_skips_a_line_without_a_rank_where_ranks_are_read(tmp_path: Path, cli: Command) -> None:
+def test_lenient_skips_a_line_without_a_rank_if_ranks_are_read(tmp_path: Path, cli: Command) -> None:
     Broken("", (), run=b"1 Q0 a one 3 t\n1 Q0 b 2 2 t\n2 Q0 c 1 1 t\n").write(tmp_path)
     words = ("run.txt", "qrels.txt", "-m", "num_ret", "-f", "csv", "--lenient")
     ranked = cli(*words, "--ties", "rank")
@@ -245,14 +248,14 @@ EXPECTED = {"1": 7 / 16 + 3 / 16 * 9 / 16 / 2 + 15 / 16 * 13 / 16 * 9 / 16 / 3, 
 
 
 def scores_of(outcome: Outcome) -> dict[str, float]:
-    """topic -> score, of `-q -f csv` and one measure."""
+    """Return topic -> score, from `-q -f csv` with one measure."""
     assert outcome.code == 0, outcome.messages
     rows = list(csv.DictReader(io.StringIO(outcome.out.decode("utf-8", "surrogateescape"))))
     return {row["topic"]: float(row["score"]) for row in rows if row["topic"] != "all"}
 
 
 def spaced(data: bytes) -> bytes:
-    """The fields apart by tabs, blanks, and both."""
+    """Return the fields separated by tabs, blanks, and both."""
     gaps = [b"\t", b"  ", b" \t ", b" "]
     split = [line.split() for line in data.splitlines()]
     return b"".join(b"".join(field + gaps[index % 4] for index, field in enumerate(line)) + b"\n" for line in split)
@@ -281,8 +284,8 @@ ODD: dict[str, tuple[bytes, bytes]] = {
     "blank lines": (b"\n" + ODD_RUN.replace(b"\n", b"\n\n \n\t\r\n"), b"\r\n" + ODD_QRELS.replace(b"\n", b"\n\n")),
     "comments": (commented(ODD_RUN), commented(ODD_QRELS)),
     "interleaved topics": (
-        b"".join(ODD_RUN.splitlines(keepends=True)[at] for at in (3, 0, 4, 2, 1)),
-        b"".join(ODD_QRELS.splitlines(keepends=True)[at] for at in (0, 3, 2, 1)),
+        b"".join(ODD_RUN.splitlines(keepends=True)[line] for line in (3, 0, 4, 2, 1)),
+        b"".join(ODD_QRELS.splitlines(keepends=True)[line] for line in (0, 3, 2, 1)),
     ),
     "lines upside down": (
         b"".join(reversed(ODD_RUN.splitlines(keepends=True))),
@@ -402,20 +405,20 @@ def test_a_topic_of_100_000_lines_is_scored_to_its_end(tmp_path: Path, cli: Comm
     assert result == {"num_ret": count, "rr": 1 / count, "ap": 1 / count}
 
 
-def test_what_a_part_of_a_gzip_file_copies_does_not_grow_with_the_parts_behind_it() -> None:
-    """What block compressors and `cat *.gz` write has thousands of parts, and a stream keeps a copy of all that it is
-    given beyond its end: were that the rest of the file, the time would grow with the square of its size."""
-    given: list[int] = []
+def test_copies_of_a_gzip_part_do_not_grow_with_the_parts_after_it() -> None:
+    """Block compressors and `cat *.gz` write thousands of parts, and a decompressor copies all input after its end:
+    with the whole file as input, time would be quadratic."""
+    sizes: list[int] = []
 
     def pieces(stream: Any, piece: bytes) -> Iterator[bytes]:
-        given.append(len(piece))
+        sizes.append(len(piece))
         yield stream.decompress(piece)
 
     packed = b"".join(gzip.compress(b"1 Q0 d%d 1 %d t\n" % (index, -index), 1) for index in range(5_000))
     parts = Packing(lambda: zlib.decompressobj(wbits=31), pieces)
     content = b"".join(decompressed_pieces(io.BytesIO(packed).read, parts, "run"))
     assert content.count(b"\n") == 5_000
-    assert max(given) <= SLICE < len(packed)
+    assert max(sizes) <= SLICE < len(packed)
 
 
 @pytest.mark.parametrize(
@@ -433,7 +436,7 @@ def test_what_a_part_of_a_gzip_file_copies_does_not_grow_with_the_parts_behind_i
         "eval a.run bad",
     ],
 )
-def test_whoever_reads_a_packed_file_that_is_cut_short_says_so(words: str, tmp_path: Path, cli: Command) -> None:
+def test_every_reader_reports_a_truncated_compressed_file(words: str, tmp_path: Path, cli: Command) -> None:
     (tmp_path / "a.run").write_bytes(RUN)
     (tmp_path / "qrels.txt").write_bytes(QRELS)
     (tmp_path / "bad").write_bytes(gzip.compress(RUN * 100)[:60])
@@ -451,8 +454,8 @@ def test_zeros_between_packed_parts_hide_nothing_behind_them(zeros: int, tmp_pat
 
 
 @pytest.mark.exhaustive
-def test_what_a_users_measure_leaves_for_the_end_is_done(tmp_path: Path, process: Command) -> None:
-    """The program ends at once, but not where code of the user's has something to do at the end."""
+def test_exit_handlers_of_a_users_measure_run(tmp_path: Path, process: Command) -> None:
+    """The program ends at once, unless code of the user's registered something for the end."""
     (tmp_path / "run.txt").write_text("1 Q0 a 1 3 t\n")
     (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
     (tmp_path / "mine.py").write_text(
@@ -466,7 +469,7 @@ def test_what_a_users_measure_leaves_for_the_end_is_done(tmp_path: Path, process
 
 
 @pytest.mark.exhaustive
-def test_a_profiler_has_its_say(tmp_path: Path) -> None:
+def test_a_profiler_writes_its_report(tmp_path: Path) -> None:
     (tmp_path / "run.txt").write_text("1 Q0 a 1 3 t\n")
     (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
     words = ["-m", "cProfile", "-o", "profile", "-m", "gradedeval", "run.txt", "qrels.txt", "-m", "ap"]
@@ -483,7 +486,7 @@ def test_a_frame_without_text_may_begin_a_zst_file(tmp_path: Path, cli: Command)
     assert cli("run.txt.zst", "qrels.txt", "-m", "num_ret", "-f", "csv").out.count(b"num_ret,1,") == 1
 
 
-def test_one_score_of_two_runs_says_whose_it_is(tmp_path: Path, cli: Command) -> None:
+def test_one_score_of_two_runs_names_its_run(tmp_path: Path, cli: Command) -> None:
     (tmp_path / "good.run").write_text("1 Q0 a 1 3 t\n")
     (tmp_path / "bad.run").write_text("1 Q0 a 1\n")
     (tmp_path / "qrels.txt").write_text("1 0 a 1\n")

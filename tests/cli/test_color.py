@@ -32,9 +32,9 @@ def test_a_table_on_a_terminal_is_the_table_in_color(files: Path, cli: Command) 
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("more", [{"NO_COLOR": "1"}, {"NO_COLOR": "1", "FORCE_COLOR": "1"}, {"TERM": "dumb"}])
-def test_color_is_off_where_it_is_not_wanted(more: dict[str, str], files: Path) -> None:
+def test_color_is_off_for_files_dumb_terminals_and_no_color(more: dict[str, str], files: Path) -> None:
     wrong = (("none", "-m", "ap"), ("qrels", "--depht", "3"), ("qrels", "--depth", "x"), ("qrels", "--digits", "x"))
-    for command in (TABLE, *(("a.run", *one) for one in wrong), ("plot", "nothing"), ("comapre", "a.run", "qrels")):
+    for command in (TABLE, *(("a.run", *words) for words in wrong), ("plot", "nothing"), ("comapre", "a.run", "qrels")):
         seen = at_terminal(*command, folder=files, **more)
         assert ESCAPE not in seen.out + seen.err, command
 

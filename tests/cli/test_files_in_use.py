@@ -21,19 +21,25 @@ NAMES_A_FILE = ("FILE", "RUN", "QRELS", "LOG", "BASE")
 
 
 def flags(command: click.Command, *does: str) -> list[click.Option]:
-    """The options of a command that name files with which it does that."""
-    return [one for one in command.params if isinstance(one, click.Option) and getattr(one, "file", "") in does]
+    """Return the options of a command that read, write or append to files, as in `does`."""
+    return [
+        option for option in command.params if isinstance(option, click.Option) and getattr(option, "file", "") in does
+    ]
 
 
 def collisions() -> Iterator[tuple[str, str, list[str], list[str]]]:
-    """Each command, each option that writes and each way to name a file that is read or also written, with words that
-    name `taken` twice: the command, what names it second, the flags and the words."""
+    """Yield each command, writing option and way to name a file twice: the command, the second name of `taken`, the
+    flags and the words."""
     for name, command in LEAVES.items():
         for output in flags(command, WRITES, APPENDS):
-            for other in (*flags(command, READS), *flags(command, WRITES, APPENDS)):
-                if other is not output:
-                    yield name, other.opts[0], [output.opts[0]], [other.opts[0], *["taken"] * other.nargs]
-            for argument in (one for one in command.params if isinstance(one, click.Argument)):
+            for second in (*flags(command, READS), *flags(command, WRITES, APPENDS)):
+                if second is not output:
+                    yield name, second.opts[0], [output.opts[0]], [second.opts[0], *["taken"] * second.nargs]
+            for argument in (
+                argument_of_command
+                for argument_of_command in command.params
+                if isinstance(argument_of_command, click.Argument)
+            ):
                 if getattr(argument, "file", "") == READS:
                     for index in range(3):
                         files = ["a", "b", "c"]
@@ -57,7 +63,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def spellings(folder: Path) -> dict[str, str]:
-    """Ways to name the file `taken`."""
+    """Return ways to name the file `taken`."""
     (folder / "link").symlink_to("taken")
     os.link(folder / "taken", folder / "hard")
     return {
@@ -78,9 +84,9 @@ def test_no_output_replaces_an_input(name: str, cli: Command, tmp_path: Path, mo
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "taken").write_bytes(b"content\n")
     ways = list(spellings(tmp_path).values())
-    for number, (_, other, (flag,), words) in enumerate(case for case in COLLISIONS if case[0] == name):
+    for number, (_, second, (flag,), words) in enumerate(case for case in COLLISIONS if case[0] == name):
         done = cli(*name.split(), *words, flag, ways[number % len(ways)])
-        assert (done.code, done.out) == (2, b""), (other, flag)
+        assert (done.code, done.out) == (2, b""), (second, flag)
         assert done.messages[0].endswith(("; choose another output file",)), done.messages
         assert "is also" in done.messages[0]
         assert (tmp_path / "taken").read_bytes() == b"content\n"
@@ -101,7 +107,7 @@ def test_the_walk_covers_every_way_to_name_a_file() -> None:
 
 
 @pytest.mark.parametrize("name", LEAVES)
-def test_every_option_that_names_a_file_says_what_is_done_with_it(name: str) -> None:
+def test_every_option_of_a_file_declares_its_use(name: str) -> None:
     for option in flags(LEAVES[name], ""):
         named = [word for word in NAMES_A_FILE if word in (option.metavar or "")]
         assert not named, f"{option.opts}: file=READS, WRITES or APPENDS?"
@@ -148,18 +154,18 @@ def test_files_named_in_files_and_measures_are_inputs_too(way: str, cli: Command
 def test_standard_input_that_is_a_file_is_not_replaced(here: Path) -> None:
     with (here / "rivers.qrels").open("rb") as file:
         assert identity("rivers.qrels") == (os.fstat(file.fileno()).st_dev, os.fstat(file.fileno()).st_ino)
-    read, write = os.pipe()
-    os.close(write)
+    read_end, write_end = os.pipe()
+    os.close(write_end)
     stdin = os.dup(0)
     try:
-        os.dup2(read, 0)
+        os.dup2(read_end, 0)
         assert identity("-") is None
         with (here / "rivers.qrels").open("rb") as file:
             os.dup2(file.fileno(), 0)
         assert identity("-") == identity("rivers.qrels")
     finally:
         os.dup2(stdin, 0)
-        for number in (stdin, read):
+        for number in (stdin, read_end):
             os.close(number)
 
 

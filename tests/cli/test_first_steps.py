@@ -1,4 +1,4 @@
-"""The edges where a new user stumbles: a word misspelt, an option twice, a measure that fails, equal runs, --quiet."""
+"""First mistakes of new users: a misspelt word, an option twice, a failing measure, equal runs, --quiet."""
 
 import json
 import sys
@@ -140,7 +140,7 @@ def test_a_word_behind_the_qrels_is_no_file(words: str, files: Path, cli: Comman
     assert (outcome.code, outcome.messages) == (2, ["10: no such file; the qrels are the last argument: RUN... QRELS"])
 
 
-def test_qrels_that_nobody_has_filled_in_lack_grades(files: Path, cli: Command) -> None:
+def test_qrels_without_grades_are_refused(files: Path, cli: Command) -> None:
     (files / "unjudged").write_text(
         "".join(f"{topic} Q0 {docno} {rank} {9 - rank} t\n" for topic in "123" for rank, docno in enumerate("auvw"))
     )
@@ -200,15 +200,15 @@ def test_a_failing_measure_has_its_line_and_if_asked_a_traceback(cli: Command, m
     words = ("a", "qrels", "--measures-from", "my.py", "-m", "mine")
     plain = cli(*words)
     monkeypatch.setenv("GRADEDEVAL_DEBUG", "1")
-    told = cli(*words)
+    outcome = cli(*words)
     (message,) = plain.messages
     assert message.endswith(
         "my.py:5: measure 'mine': failed (KeyError: 'size'); fix its function; GRADEDEVAL_DEBUG=1 shows the traceback"
     )
-    assert told.messages[0] == message
-    assert told.messages[1].startswith("Traceback ")
-    assert told.messages[-1] == "KeyError: 'size'"
-    assert any("divided(g.gain)" in line for line in told.messages)
+    assert outcome.messages[0] == message
+    assert outcome.messages[1].startswith("Traceback ")
+    assert outcome.messages[-1] == "KeyError: 'size'"
+    assert any("divided(g.gain)" in line for line in outcome.messages)
 
 
 @pytest.mark.parametrize(
@@ -227,8 +227,8 @@ def test_an_invalid_file_is_shown_with_its_line(content: str, says: str, files: 
 def test_every_parameter_is_explained(cli: Command) -> None:
     of_all = ("of", "horizon", "prior")
     for name, measure in MEASURES.items():
-        own = [key for key in measure.definition.parameters if key not in of_all]
-        assert list(measure.definition.meanings) == own, name
+        keys = [key for key in measure.definition.parameters if key not in of_all]
+        assert list(measure.definition.meanings) == keys, name
     assert (
         "p            the persistence: the probability of going on to the next document; in [0, 1)"
         in cli("measures", "rbp").text.splitlines()
@@ -238,7 +238,7 @@ def test_every_parameter_is_explained(cli: Command) -> None:
     assert "source       Me.\n" in page
 
 
-def test_runs_that_differ_in_the_last_bits_alone_go_by_name(files: Path, cli: Command) -> None:
+def test_runs_equal_up_to_rounding_are_ordered_by_name(files: Path, cli: Command) -> None:
     runs = {"z": RUN, "y": RUN, "x": RUN, "best": RUN}
     scores = gradedeval.evaluate({name: str(files / "a") for name in runs}, str(files / "qrels"), "ap")
     values = {"z": [0.1, 0.2, 0.3], "y": [0.3, 0.2, 0.1], "x": [0.1, 0.1, 0.1], "best": [1.0, 0.2, 0.3]}
@@ -286,7 +286,7 @@ HABITS = {
 
 
 @pytest.mark.parametrize("typed", HABITS)
-def test_habits_of_other_tools_are_taken_where_they_are_clear(typed: str, files: Path, cli: Command) -> None:
+def test_clear_habits_of_other_tools_are_accepted(typed: str, files: Path, cli: Command) -> None:
     meant = succeed(cli("a", "qrels", *HABITS[typed].split()))
     assert cli("a", "qrels", *typed.split()) == meant
 
@@ -295,7 +295,7 @@ WITH_MEASURES = ["compare a a2", "explain a", "correlate a a2", "lint a", "risk 
 
 
 @pytest.mark.parametrize("words", WITH_MEASURES)
-def test_every_command_with_measures_cuts_those_without_cutoff(words: str, files: Path, cli: Command) -> None:
+def test_k_cuts_measures_without_a_cutoff_in_every_command(words: str, files: Path, cli: Command) -> None:
     (files / "a2").write_text(RUN)
     arguments = ("qrels", "-m")
     cut, written = (cli(*words.split(), *arguments, *rest) for rest in (("ap p@1", "-k", "2"), ("ap@2 p@1",)))
@@ -313,7 +313,7 @@ def test_a_measure_that_takes_no_cutoff_is_named(files: Path, cli: Command) -> N
     ]  # fmt: skip
 
 
-def test_a_word_behind_a_measure_is_a_file_where_there_is_one(files: Path, cli: Command) -> None:
+def test_a_word_after_a_measure_is_a_file_if_it_exists(files: Path, cli: Command) -> None:
     (files / "map").write_text(RUN)
     assert cli("-m", "ap", "map", "qrels").text.splitlines()[2].split()[0] == "ap"
 
@@ -323,7 +323,7 @@ def test_a_bound_may_say_which_way_it_goes(files: Path, cli: Command) -> None:
     assert bounds.text == cli("check", "a", "qrels", "--min", "ap=0.5", "--max", "unjudged@2=0.4", "-f", "csv").text
 
 
-def test_a_terminal_shows_what_was_written(
+def test_a_terminal_names_the_written_file(
     files: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(files)

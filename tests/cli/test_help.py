@@ -22,7 +22,7 @@ from support.generated_docs import LEAVES
 
 
 def sections(text: str) -> dict[str, list[str]]:
-    """The headings of a help page, and the first words of the entries under each."""
+    """Return the headings of a help page, and the first words of the entries under each."""
     result: dict[str, list[str]] = {}
     heading = ""
     for line in text.splitlines():
@@ -57,7 +57,7 @@ for words in sys.argv[1:]:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.exhaustive)])
 def test_a_help_page_imports_few_modules(step: int) -> None:
-    """Each in a process of its own, forked before more than what all of them import."""
+    """Each page runs in a process of its own, forked before it imports more than all pages do."""
     names = list(LEAVES)[::step]
     pages = [line.split(":") for line in python("-c", COUNTED, *names).stdout.splitlines()]
     assert [name for name, *_ in pages] == names
@@ -123,7 +123,7 @@ def test_python_without_docstrings_describes_commands_and_measures_all_the_same(
     assert json.loads(done.stdout) == here["found"], done.stderr
 
 
-def test_what_python_cannot_find_is_left_blank() -> None:
+def test_a_package_without_its_metadata_has_no_version() -> None:
     made: dict[str, Any] = {}
     exec("def mine(g): return g.gain.sum(1)", made)
     assert measure(made["mine"]).definition.paragraphs == ["", "", ""]
@@ -132,7 +132,7 @@ def test_what_python_cannot_find_is_left_blank() -> None:
 SHORT_PAGES = Path(__file__).with_name("short_pages.txt")
 
 
-def test_the_short_pages_at_80_columns_are_those_of_the_file(
+def test_short_pages_at_80_columns_are_those_of_the_golden_file(
     cli: Command, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
@@ -153,29 +153,35 @@ def test_the_short_page_is_a_screen_of_whole_lines(name: str, cli: Command, monk
     assert "…" not in page.text
     command = LEAVES[name]
     assert isinstance(command, SectionedCommand)
-    shown = [line for line in lines if line.startswith("  -")]
-    assert [line.split()[0].rstrip(",") for line in shown] == [min(one.opts, key=len) for one in command.most_used]
-    assert [line.split("  ")[-1].strip() for line in shown] == [one.short for one in command.most_used]
-    assert 0 < len(shown) <= 18
+    entries = [line for line in lines if line.startswith("  -")]
+    assert [line.split()[0].rstrip(",") for line in entries] == [
+        min(option.opts, key=len) for option in command.most_used
+    ]
+    assert [line.split("  ")[-1].strip() for line in entries] == [option.short for option in command.most_used]
+    assert 0 < len(entries) <= 18
     assert f"`gradedeval {name} --help` explains all" in lines[-1 - (name == "trec_eval")]
 
 
 @pytest.mark.parametrize("name", LEAVES)
 def test_every_option_has_a_short_text(name: str) -> None:
     options = [param for param in LEAVES[name].params if isinstance(param, Option)]
-    assert [one.opts for one in options if not 8 < len(one.short) <= MAX_SHORT or not one.short.endswith(".")] == []
+    assert [
+        option.opts for option in options if not 8 < len(option.short) <= MAX_SHORT or not option.short.endswith(".")
+    ] == []
 
 
 @pytest.mark.parametrize("name", LEAVES)
 def test_both_pages_begin_with_the_most_used_options(name: str, cli: Command) -> None:
     command = LEAVES[name]
     assert isinstance(command, SectionedCommand)
-    flags = [min(one.opts, key=len) for one in command.most_used]
+    flags = [min(option.opts, key=len) for option in command.most_used]
     assert [re.split(r",| |$", entry)[0] for entry in sections(cli(*name.split(), "--help").text)[MOST_USED]] == flags
     declared = [flag for flag in command.flags if flag not in flags]
     assert declared == [], "of another command"
-    own = [min(one.opts, key=len) for one in command.params if getattr(one, "section", "") == SECTIONS[0]]
-    assert command.flags or [flag for flag in own if flag not in flags] == [], "say which of them are most used"
+    first_flags = [
+        min(option.opts, key=len) for option in command.params if getattr(option, "section", "") == SECTIONS[0]
+    ]
+    assert command.flags or [flag for flag in first_flags if flag not in flags] == [], "say which of them are most used"
 
 
 def test_every_command_stands_in_one_group_and_the_nine_most_used_come_first(cli: Command) -> None:
@@ -213,11 +219,11 @@ def test_help_on_an_option_names_its_commands(cli: Command) -> None:
 def test_help_knows_every_option_of_every_command(name: str, cli: Command) -> None:
     context = click.Context(program)
     texts = [entry for entry in texts_of(context) if entry.kind == "option" and entry.place.startswith(f"{name} -")]
-    known = {flag for entry in texts for flag in entry.names}
-    assert known >= {flag for param in LEAVES[name].params if isinstance(param, click.Option) for flag in param.opts}
+    flags = {flag for entry in texts for flag in entry.names}
+    assert flags >= {flag for param in LEAVES[name].params if isinstance(param, click.Option) for flag in param.opts}
 
 
-def test_help_says_where_else_a_word_stands(cli: Command) -> None:
+def test_help_lists_other_places_of_a_word(cli: Command) -> None:
     named = cli("help", "topics").text
     assert named.startswith("--topics NAME\n")
     assert "\nAlso in:\n  eval --topics-from  " in named
@@ -230,7 +236,7 @@ def test_help_says_where_else_a_word_stands(cli: Command) -> None:
     assert cli("help", "beir").text.startswith("--run-format beir or --qrels-format beir\n")
 
 
-def test_help_on_what_does_not_exist_is_one_line(cli: Command) -> None:
+def test_help_on_an_unknown_word_is_one_line(cli: Command) -> None:
     assert cli("help", "compar").messages == [
         "help: no command, measure or option is called 'compar'; did you mean 'compare'?"
     ]

@@ -1,4 +1,4 @@
-"""What a machine can do to a command: full disks, few descriptors, signals, odd names."""
+"""Commands on hostile machines: full disks, few descriptors, signals, odd names."""
 
 import csv
 import gzip
@@ -22,8 +22,8 @@ from support.examples import sampled
 from support.processes import linux
 from support.terminal import at_terminal
 
-QRELS = "".join(f"{topic} 0 d{at} {at % 4}\n" for topic in range(1, 4) for at in range(0, 20, 3))
-RUN = "".join(f"{topic} Q0 d{at} {at} {20 - at} t\n" for topic in range(1, 4) for at in range(20))
+QRELS = "".join(f"{topic} 0 d{rank} {rank % 4}\n" for topic in range(1, 4) for rank in range(0, 20, 3))
+RUN = "".join(f"{topic} Q0 d{rank} {rank} {20 - rank} t\n" for topic in range(1, 4) for rank in range(20))
 # Runs of any size are worth a process.
 SHARED = "from gradedeval.kernel import parallel; parallel.LIMITS = parallel.Limits(small_runs=0);"
 MAIN = "from gradedeval.cli import main; main()"
@@ -44,7 +44,7 @@ def folder(tmp_path: Path) -> Path:
     ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGXCPU, 152)]
 )
 def test_a_signal_while_a_file_is_written_leaves_no_other_file(number: signal.Signals, code: int, folder: Path) -> None:
-    """Whichever thread it meets: libraries have threads of their own."""
+    """Any thread may receive the signal: libraries have threads of their own."""
     original = {path.name for path in folder.iterdir()}
     # Whoever started the tests may ignore signals, as nohup does; that would be inherited.
     handler = "default_int_handler" if number is signal.SIGINT else "SIG_DFL"
@@ -87,7 +87,7 @@ def test_64_file_descriptors_are_enough_for_any_number_of_runs(jobs: str, folder
 
 @pytest.mark.exhaustive
 @linux
-def test_where_no_process_can_be_started_one_does_the_work(folder: Path) -> None:
+def test_one_process_does_the_work_if_no_other_can_start(folder: Path) -> None:
     words = ["0.run", "1.run", "qrels.txt", "-m", "ap", "--jobs", "2"]
     done = limited(folder, resource.RLIMIT_NOFILE, 8, *words)
     assert (done.returncode, FEW.sub(b"", done.stderr)) == (0, b"")
@@ -248,17 +248,17 @@ SEEN = {
 def test_a_name_for_people_is_one_row_and_no_markup(oddly_named: list[str], folder: Path, cli: Command) -> None:
     words = [*(f"./{name}" for name in oddly_named), "qrels.txt", "-m", "ap", "-f"]
     seen = [SEEN.get(name, name) for name in oddly_named]
-    shown = {form: cli(*words, form).text for form in formats_for("wide", "trec")}
-    assert not [form for form, text in shown.items() if set(text.replace("\n", "")) & set("\r\x1b\u202e")]
-    assert [line[: -len("  0.0000")].rstrip() for line in shown["table"].splitlines()[2:-2]] == [
+    outputs = {form: cli(*words, form).text for form in formats_for("wide", "trec")}
+    assert not [form for form, text in outputs.items() if set(text.replace("\n", "")) & set("\r\x1b\u202e")]
+    assert [line[: -len("  0.0000")].rstrip() for line in outputs["table"].splitlines()[2:-2]] == [
         s.rstrip() for s in seen
     ]
-    assert [line.split("\t")[2] for line in shown["trec"].splitlines() if line.startswith("runid")] == seen
-    assert len(shown["latex"].split("midrule")[1].splitlines()) == len(seen) + 4
-    table = ElementTree.fromstring(f"<page>{shown['html']}</page>")
+    assert [line.split("\t")[2] for line in outputs["trec"].splitlines() if line.startswith("runid")] == seen
+    assert len(outputs["latex"].split("midrule")[1].splitlines()) == len(seen) + 4
+    table = ElementTree.fromstring(f"<page>{outputs['html']}</page>")
     assert ["".join(row[0].itertext()).strip() for row in table.iter("tr")][1:] == [name.strip() for name in seen]
     assert {element.tag for element in table.iter()} <= {"page", "table", "thead", "tbody", "tr", "th", "td", "p"}
-    cells = [re.split(r"(?<!\\)(?:\\\\)*\|", line)[1].strip() for line in shown["markdown"].splitlines()[2:-2]]
+    cells = [re.split(r"(?<!\\)(?:\\\\)*\|", line)[1].strip() for line in outputs["markdown"].splitlines()[2:-2]]
     cells = [re.sub(r"\\(.)", r"\1", cell.replace("<!-- -->", "")) for cell in cells]  # it keeps @ from a mention
     assert list(map(html.unescape, cells)) == [name.strip() for name in seen]
 
@@ -305,7 +305,7 @@ HALF_IMPORTED = (
 @pytest.mark.parametrize("error", ["TypeError", "ImportError", "SystemError", "KeyboardInterrupt"])
 @pytest.mark.parametrize("words", ["0.run qrels.txt -m ap", "trec_eval qrels.txt 0.run", "report 0.run qrels.txt -o x"])
 def test_an_import_that_ctrl_c_ends_is_an_interruption(words: str, error: str, folder: Path) -> None:
-    """Whatever a library makes of it."""
+    """Libraries may turn the interruption into other errors."""
     done = python("-c", HALF_IMPORTED.format(error=error), *words.split(), folder=folder)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted; nothing was written\n")
 
@@ -322,6 +322,6 @@ def test_no_id_controls_a_terminal(texts: list[bytes], words: str, tmp_path: Pat
     (tmp_path / "run").write_bytes(b"".join(b"t%b Q0 d%b 1 1 t\n" % (text, text) for text in texts))
     (tmp_path / "qrels").write_bytes(b"".join(b"t%b 0 d%b 1\n" % (text, text) for text in texts))
     _, out, err = at_terminal(*words.split(), folder=tmp_path)
-    shown = (out + err).encode("utf-8", "surrogateescape")
-    assert b"\\" in shown
-    assert [text for text in texts if text in shown] == []
+    output = (out + err).encode("utf-8", "surrogateescape")
+    assert b"\\" in output
+    assert [text for text in texts if text in output] == []

@@ -1,4 +1,4 @@
-"""Ids are bytes: every command, in every format, says of `caf\\xe9` what it says of `cafe`."""
+"""Ids are bytes: every command, in every format, prints `caf\xe9` in the place of `cafe`."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -37,7 +37,7 @@ CASES: list[Case] = [
 
 
 def sample() -> Iterator[Case]:
-    """Of each command line one format, and of pictures few: they take long."""
+    """Yield one format of each command line, and few pictures, which take long."""
     for turn, ((name, number), each) in enumerate(groupby(CASES, itemgetter(0, 1)), 1):
         forms = [form for _, _, form in each]
         if not name.startswith("plot"):
@@ -51,41 +51,44 @@ Folder = Callable[[str, bytes], tuple[Path, dict[str, bytes]]]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Folder:
-    """A collection with ids that end in a byte at a position, or at all, made once: its folder, and these ids."""
-    made: dict[tuple[str, bytes], Path] = {}
+    """Return a collection with ids that end in a byte at a position, or at all, made once: its folder, and these
+    ids."""
+    folders: dict[tuple[str, bytes], Path] = {}
 
     def find(position: str, last: bytes) -> tuple[Path, dict[str, bytes]]:
-        odd = {one: b"caf" + (last if position in (one, "all") else b"e") for one in POSITIONS}
-        if (position, last) not in made:
-            made[position, last] = tmp_path_factory.mktemp("ids")
+        odd = {part: b"caf" + (last if position in (part, "all") else b"e") for part in POSITIONS}
+        if (position, last) not in folders:
+            folders[position, last] = tmp_path_factory.mktemp("ids")
             with pytest.MonkeyPatch.context() as patch:
-                patch.chdir(made[position, last])
+                patch.chdir(folders[position, last])
                 collection(odd)
-        return made[position, last], odd
+        return folders[position, last], odd
 
     return find
 
 
-def said(folder: Path, odd: dict[str, bytes], name: str, number: int, form: str, cli: Command) -> Outcome:
-    """What a command comes to in such a collection, with all that it writes."""
+def outputs_of(folder: Path, odd: dict[str, bytes], name: str, number: int, form: str, cli: Command) -> Outcome:
+    """Return the outcome of a command in such a collection, with all its files."""
     words = [*filled(WORDS[name][number], odd), *SHORTER.get(name, ())]
     target = f"out{form}" if form.startswith(".") else ""
-    written = [folder / one for one in (*BESIDE, target) if one]
+    written = [folder / name_of_file for name_of_file in (*BESIDE, target) if name_of_file]
     for path in written:
         path.unlink(missing_ok=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         done = cli(*name.split(), *words, *(("-o", target) if target else ("-f", form) if form else ()))
-    beside = b"".join(dated(path.read_bytes()) for path in written if path.exists())
-    return Outcome(done.code, done.out + beside, done.err)
+    content_beside = b"".join(dated(path.read_bytes()) for path in written if path.exists())
+    return Outcome(done.code, done.out + content_beside, done.err)
 
 
-def told(output: bytes, form: str) -> bytes:
-    """What an output says of the plain id, or of the other as if it were that; of a picture its text."""
+def text_of(output: bytes, form: str) -> bytes:
+    """Return an output with the odd id as the plain one; the text of a picture."""
     if form in (".png", ".pdf"):
         return b""
     if form == ".svg":
-        texts = ["".join(one.itertext()) for one in ElementTree.fromstring(output).iter() if "text" in one.tag]
+        texts = [
+            "".join(element.itertext()) for element in ElementTree.fromstring(output).iter() if "text" in element.tag
+        ]
         output = b"\n".join(sorted(STANDS.sub(b"e", text.encode()) for text in texts))
     if form in ("latex", ".tex"):  # where the lines of a comment end depends on the length of what stands in them
         output = re.sub(rb"\n% *", b" ", output)
@@ -93,17 +96,17 @@ def told(output: bytes, form: str) -> bytes:
 
 
 def check(case: Case, positions: Iterable[str], folder: Folder, cli: Command) -> None:
-    """Of an id at such a position the command says what it says of the plain one."""
+    """Check that the output for an id at each position is that for the plain id."""
     name, number, form = case
-    plain = said(*folder("nowhere", b"e"), *case, cli)
+    plain = outputs_of(*folder("nowhere", b"e"), *case, cli)
     assert plain.code == 0 or name in ("check", "lint"), plain.messages
     for position in positions:
-        odd = said(*folder(position, b"\xe9"), *case, cli)
+        odd = outputs_of(*folder(position, b"\xe9"), *case, cli)
         assert odd.code == plain.code, (position, odd.messages)
-        assert told(odd.out, form) == told(plain.out, form), position
-        assert told(odd.err, "") == told(plain.err, ""), position
-        beside = "gains.csv" in WORDS[name][number]  # a table of bytes
-        if form in ("json", "jsonl", "html", "latex", "junit", ".html", ".svg") and not beside:
+        assert text_of(odd.out, form) == text_of(plain.out, form), position
+        assert text_of(odd.err, "") == text_of(plain.err, ""), position
+        writes_a_table = "gains.csv" in WORDS[name][number]  # a table of bytes
+        if form in ("json", "jsonl", "html", "latex", "junit", ".html", ".svg") and not writes_a_table:
             assert b"\xe9" not in odd.out.replace("é".encode(), b""), position  # it is UTF-8
 
 
@@ -117,14 +120,14 @@ def test_an_id_is_told_byte_for_byte(case: Case, folder: Folder, cli: Command) -
 
 
 def alone(case: Case) -> list[str]:
-    """Where an odd id stands alone: in each format of a command somewhere else, so that each position is there in some
-    format; in all positions where there are fewer formats than these."""
+    """Return the positions at which an odd id stands alone: one in each format of a command, so that each position
+    has a format; all of them if there are fewer formats."""
     name, number, form = case
     if form in (".png", ".pdf"):  # of which no text is read: the figure is that of the SVG
         return []
     # Where it is asked whether a file and its tag are the same, the two are odd together.
     where = POSITIONS[:2] if "--tag-is-filename" in WORDS[name][number] else POSITIONS
-    forms = [one for *line, one in CASES if line == [name, number]]
+    forms = [form_of_case for *line, form_of_case in CASES if line == [name, number]]
     turn = forms.index(form)
     return list(where) if len(forms) < len(where) else [where[turn % len(where)]]
 

@@ -23,7 +23,7 @@ from support.examples import sampled
 from support.processes import interrupted, linux, nobody_is_left, processes_of
 from support.runs import awkward, refused
 
-QRELS = "".join(f"{topic} 0 d{at} {at % 4}\n" for topic in range(1, 6) for at in range(0, 40, 3))
+QRELS = "".join(f"{topic} 0 d{doc} {doc % 4}\n" for topic in range(1, 6) for doc in range(0, 40, 3))
 LONG = ("-m", "ap ndcg@10 err rbp", "--residuals", "-q", "-f", "csv")
 
 
@@ -54,7 +54,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def shared_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files count as large enough for processes, whatever their size."""
+    """Share files of any size among processes."""
     monkeypatch.setattr(parallel, "LIMITS", Limits(small_runs=0))
 
 
@@ -78,7 +78,7 @@ def test_any_number_of_processes_gives_the_same_bytes(
 
 
 def every_way(cli: Command, run_file: str, content: bytes, words: tuple[str, ...]) -> dict[str, Outcome]:
-    """What is printed for a run: by one process and by three, from a pipe, packed, and read line by line."""
+    """Return the output for a run: by one process and by three, from a pipe, packed, and read line by line."""
     Path("packed").mkdir(exist_ok=True)
     packed = Path("packed") / Path(run_file).name
     packed.write_bytes(gzip.compress(content, 1))
@@ -96,8 +96,8 @@ def every_way(cli: Command, run_file: str, content: bytes, words: tuple[str, ...
         result["line by line"] = cli(run_file, *words)
     places = {"gz": str(packed), "a pipe": "<stdin>", "a URL": url}
     return {
-        how: Outcome(outcome.code, outcome.out, outcome.err.replace(places.get(how, run_file).encode(), b"RUN"))
-        for how, outcome in result.items()
+        way: Outcome(outcome.code, outcome.out, outcome.err.replace(places.get(way, run_file).encode(), b"RUN"))
+        for way, outcome in result.items()
     }
 
 
@@ -114,17 +114,20 @@ def test_awkward_runs_give_the_same_bytes_every_way(seed: int, tmp_path: Path, c
     assert set(result.values()) == {result["line by line"]}
 
 
-LINES = [[f"{topic} Q0 d{at} {at} {60 - at}.5 t\n" for at in range(60)] for topic in range(1, 9)]
+LINES = [[f"{topic} Q0 d{rank} {rank} {60 - rank}.5 t\n" for rank in range(60)] for topic in range(1, 9)]
 FORMS: dict[str, str] = {
-    "one topic larger than all blocks": "".join(LINES[0] * 1) + "".join(f"1 Q0 x{at} 1 -{at} t\n" for at in range(900)),
+    "one topic larger than all blocks": "".join(LINES[0] * 1)
+    + "".join(f"1 Q0 x{rank} 1 -{rank} t\n" for rank in range(900)),
     "no final newline": "".join(line for topic in LINES for line in topic).rstrip("\n"),
     "one document": "1 Q0 d1 1 1 t",
     "a topic that comes back at the end": "".join(line for topic in LINES for line in topic) + "1 Q0 late 1 99 t\n",
     "topics that take turns": "".join(line for rank in zip(*LINES, strict=True) for line in rank),
     "long lines across blocks": "".join(
-        f"{topic} Q0 {'x' * 300}{at} 1 {at} t\n" for topic in (1, 2) for at in range(30)
+        f"{topic} Q0 {'x' * 300}{doc} 1 {doc} t\n" for topic in (1, 2) for doc in range(30)
     ),
-    "unjudged topics between": "".join(f"u{at} Q0 d1 1 1 t\n{1 + at // 10} Q0 d{at} 1 {at} t\n" for at in range(50)),
+    "unjudged topics between": "".join(
+        f"u{line} Q0 d1 1 1 t\n{1 + line // 10} Q0 d{line} 1 {line} t\n" for line in range(50)
+    ),
 }
 
 
@@ -169,7 +172,7 @@ def test_with_a_bad_run_output_is_written_on_request(jobs: str, folder: Path, cl
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_where_every_run_is_bad_all_are_told(jobs: str, folder: Path, cli: Command, shared_out: None) -> None:
+def test_every_bad_run_is_reported(jobs: str, folder: Path, cli: Command, shared_out: None) -> None:
     outcome = cli("runs/bad.run", "runs/none.run", "qrels.txt", "--jobs", jobs)
     assert (outcome.code, outcome.out) == (1, b"")
     assert [line.partition(":")[0] for line in outcome.messages[:2]] == ["runs/bad.run", "runs/none.run"]
@@ -227,7 +230,7 @@ SIX = [f"{seed}.run" for seed in range(6)]
 
 
 def names(outcome: Outcome) -> list[str]:
-    """The runs of a csv."""
+    """Return the runs of a csv."""
     return [line.partition(",")[0] for line in outcome.text.splitlines()[1:]]
 
 
@@ -299,7 +302,7 @@ def test_a_run_on_which_a_process_dies_is_scored_by_another_which_may_die_too(
 
 @linux
 def test_processes_do_not_multiply(folder: Path, shared_out: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two large files and six small ones are done by two processes in all, none of which has any of its own."""
+    """Two processes score two large files and six small ones, without any of their own."""
     forks, log = os.fork, folder / "forks"
     log.touch()
 
@@ -323,20 +326,20 @@ def test_processes_do_not_multiply(folder: Path, shared_out: None, monkeypatch: 
 @pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore:.*topics? not judged")
 def test_beside_other_threads_processes_are_spawned(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """Runs that are shared whole, and one in segments, whose topics take turns."""
+    """Whole runs are shared, and one in segments, whose topics alternate."""
     lines = [f"{topic} Q0 d{index} {index} {60 - index}.5 t\n" for index in range(20) for topic in range(1, 40)]
     (folder / "turns.run").write_text("".join(lines))
     monkeypatch.setattr(parallel, "LIMITS", Limits(small_runs=0, large_file=5000, segment=3000, block=800))
     paths = [folder / "runs" / name for name in SIX]
     expected = [
-        gradedeval.evaluate(given, str(folder / "qrels.txt"), "ap ndcg@10", topics="run", residuals=True).frame
-        for given in (paths, folder / "turns.run")
+        gradedeval.evaluate(runs, str(folder / "qrels.txt"), "ap ndcg@10", topics="run", residuals=True).frame
+        for runs in (paths, folder / "turns.run")
     ]
     monkeypatch.setattr("threading.active_count", lambda: 2)
     monkeypatch.setattr(os, "fork", lambda: pytest.fail("forked"))
-    for given, frame in zip((paths, folder / "turns.run"), expected, strict=True):
+    for runs, frame in zip((paths, folder / "turns.run"), expected, strict=True):
         result = gradedeval.evaluate(
-            given, str(folder / "qrels.txt"), "ap ndcg@10", topics="run", residuals=True, jobs=2
+            runs, str(folder / "qrels.txt"), "ap ndcg@10", topics="run", residuals=True, jobs=2
         )
         assert result.frame.equals(frame)
 
@@ -349,11 +352,11 @@ def test_in_a_library_nothing_is_forked_unless_asked(folder: Path, monkeypatch: 
 
 
 def test_topics_of_many_runs_are_kept_once(folder: Path, shared_out: None) -> None:
-    read = gradedeval.Qrels(folder / "qrels.txt")
+    qrels = gradedeval.Qrels(folder / "qrels.txt")
     runs = {name: folder / "runs" / name for name in SIX}
     for jobs in (1, 2):
-        result = evaluate_runs(runs, read, gradedeval.parse_measures("ap"), Options(), workers=Workers(jobs))
-        assert len({id(one.topics) for one in result.runs}) == 1
+        result = evaluate_runs(runs, qrels, gradedeval.parse_measures("ap"), Options(), workers=Workers(jobs))
+        assert len({id(run.topics) for run in result.runs}) == 1
         assert result.runs[0].topics == ["1", "2", "3", "4", "5"]
 
 
@@ -395,7 +398,7 @@ def test_of_one_large_run_the_bar_sees_parts(jobs: int, folder: Path) -> None:
     assert len(parts) > 1
     assert [number for number, _ in parts] == list(range(1, len(parts) + 1))
     assert abs(parts[-1][0] - parts[-1][1]) <= 2  # of a file that one process reads the number is an estimate
-    assert [one for one in seen if one[2] == "runs"] == [(1, 1, "runs"), (1, 2, "runs"), (2, 2, "runs")]
+    assert [step for step in seen if step[2] == "runs"] == [(1, 1, "runs"), (1, 2, "runs"), (2, 2, "runs")]
 
 
 def test_the_simple_reader_reads_invalid_segments(folder: Path, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -410,7 +413,7 @@ def test_the_simple_reader_reads_invalid_segments(folder: Path, cli: Command, mo
 
 @linux
 def test_a_pipe_of_a_dead_process_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch, cli: Command) -> None:
-    """Half of it is gone: what is left would be scored as if it were all."""
+    """Half of the pipe is gone: the rest must not be scored as if it were all."""
     monkeypatch.setattr(parallel, "LIMITS", Limits(small_runs=0))
     parent = os.getpid()
 
@@ -437,7 +440,7 @@ def test_a_pipe_of_a_dead_process_is_read_once(folder: Path, monkeypatch: pytest
         ("gradedeval.cli.options.count_other_notes", (), "the output may be incomplete", []),
     ],
 )
-def test_an_interruption_tells_what_was_written(
+def test_an_interruption_names_the_written_files(
     where: str, words: tuple[str, ...], message: str, new: list[str], folder: Path, cli: Command,
     monkeypatch: pytest.MonkeyPatch
 ) -> None:  # fmt: skip
@@ -445,7 +448,7 @@ def test_an_interruption_tells_what_was_written(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(where, interrupt)
-    before = {path.name for path in folder.iterdir()}
-    found = cli("runs/1.run", "qrels.txt", "-m", "ap", "--quiet", *words)
-    assert (found.code, found.messages) == (130, [f"interrupted; {message}"])
-    assert [path.name for path in folder.iterdir() if path.name not in before] == new
+    names_before = {path.name for path in folder.iterdir()}
+    outcome = cli("runs/1.run", "qrels.txt", "-m", "ap", "--quiet", *words)
+    assert (outcome.code, outcome.messages) == (130, [f"interrupted; {message}"])
+    assert [path.name for path in folder.iterdir() if path.name not in names_before] == new

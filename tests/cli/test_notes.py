@@ -14,7 +14,7 @@ RUNS = 12
 
 @pytest.fixture
 def notable(tmp_path: Path) -> str:
-    """A folder of runs with tied documents, missing and unjudged topics and rising scores, and `q.txt`."""
+    """Return a folder of runs with tied documents, missing and unjudged topics and rising scores, and `q.txt`."""
     lines = [f"{topic} 0 d{doc} {doc % 3}\n" for topic in range(1, 13) for doc in range(30)]
     (tmp_path / "q.txt").write_text("".join(lines))
     (tmp_path / "runs").mkdir()

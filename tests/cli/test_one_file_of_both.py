@@ -45,8 +45,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ids=" ".join,
 )
 def test_a_file_of_both_is_given_once(name: str, words: tuple[str, ...], folder: Path, cli: Command) -> None:
-    at = words.index("FILE")
-    once, twice = (cli(*words[:at], *[name] * count, *words[at + 1 :]) for count in (1, 2))
+    position = words.index("FILE")
+    once, twice = (cli(*words[:position], *[name] * count, *words[position + 1 :]) for count in (1, 2))
     assert (once.code, once.text) == (twice.code, twice.text), once.messages
     assert once.text
 

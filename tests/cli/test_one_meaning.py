@@ -56,7 +56,7 @@ Commands = Mapping[str, click.Command]
 
 
 def options(commands: Commands) -> Iterable[tuple[str, str, click.Option]]:
-    """The long name of each option of each command, the command and the option."""
+    """Yield the long name of each option of each command, the command and the option."""
     for command, described in commands.items():
         for param in described.params:
             if isinstance(param, click.Option):
@@ -64,20 +64,20 @@ def options(commands: Commands) -> Iterable[tuple[str, str, click.Option]]:
 
 
 def kind(option: click.Option) -> str:
-    """What stands for its value on a help page."""
+    """Return the placeholder of its value on a help page."""
     if option.is_flag:
         return "no value"
     return "one of a list" if isinstance(option.type, click.Choice) else str(option.metavar)
 
 
 def meaning(option: click.Option) -> str:
-    """Its help text, without the default and the limits of numbers."""
+    """Return its help text, without the default and the limits of numbers."""
     text = re.sub(r" ?\[[^\]]*\bx\b[^\]]*\]", "", option.help or "")
     return text.partition("Default: ")[0].strip()
 
 
 def kinds_that_differ(commands: Commands) -> dict[str, set[str]]:
-    """Names of options whose values are of several kinds."""
+    """Return names of options whose values are of several kinds."""
     result: dict[str, set[str]] = {}
     for name, _, option in options(commands):
         result.setdefault(name, set()).add(kind(option))
@@ -85,14 +85,14 @@ def kinds_that_differ(commands: Commands) -> dict[str, set[str]]:
 
 
 def meanings_that_differ(commands: Commands) -> list[str]:
-    """Options whose help texts say different things: those with several, unless all say what `MEANINGS` has."""
+    """Return options with several help texts, unless all are those of `MEANINGS`."""
     result: dict[str, dict[str, str]] = {}
     for name, command, option in options(commands):
         result.setdefault(name, {})[command] = meaning(option)
-    several = {name: texts for name, texts in result.items() if len(set(texts.values())) > 1}
+    differing = {name: texts for name, texts in result.items() if len(set(texts.values())) > 1}
     return [
         f"{command} {name}: {text}"
-        for name, texts in several.items()
+        for name, texts in differing.items()
         for command, text in texts.items()
         if not re.search(MEANINGS.get(name, r"\A(?!)"), text, re.IGNORECASE)
     ]
@@ -109,7 +109,11 @@ def test_an_option_means_the_same_in_all_commands() -> None:
 def test_a_short_name_is_that_of_one_option() -> None:
     long: dict[str, set[str]] = {}
     for name, command, option in options(LEAVES):
-        for short in (one for one in option.opts if not one.startswith("--") and command != DROP_IN):
+        for short in (
+            name_of_option
+            for name_of_option in option.opts
+            if not name_of_option.startswith("--") and command != DROP_IN
+        ):
             long.setdefault(short, set()).add(name)
     assert long == {
         "-f": {"--format"},
@@ -144,4 +148,4 @@ def test_the_tables_have_no_more_than_they_need() -> None:
 def test_a_new_meaning_of_an_old_name_is_found(new: click.Option, found: str) -> None:
     (name,), commands = new.opts, {**LEAVES, "new": click.Command("new", params=[new])}
     assert (name in kinds_that_differ(commands)) == (found == "kinds")
-    assert any(one.startswith(f"new {name}: ") for one in meanings_that_differ(commands))
+    assert any(line.startswith(f"new {name}: ") for line in meanings_that_differ(commands))

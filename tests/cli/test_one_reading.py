@@ -46,15 +46,15 @@ def test_each_run_is_read_once(tmp_path: Path, cli: Command, monkeypatch: pytest
         (tmp_path / run).write_text(run_of(int(run)))
     grades = "".join(f"{topic} 0 d{docno} {docno % 3}\n" for topic in range(1, 301) for docno in range(0, 60, 2))
     (tmp_path / "qrels").write_text(grades)
-    read, read_into = Counter[str](), Stream.read_into
+    bytes_read, read_into = Counter[str](), Stream.read_into
 
     def counted(stream: Stream, view: memoryview) -> int:
         count = read_into(stream, view)
-        read[stream.place] += count
+        bytes_read[stream.place] += count
         return count
 
     monkeypatch.setattr(Stream, "read_into", counted)
     words = [word for part in COMMANDS[name] for word in (runs if part == "{runs}" else [part])]
     assert cli(*words).code == 0
     sizes = {run: (tmp_path / run).stat().st_size for run in runs if run in words}
-    assert all(size <= read[run] < 2 * size for run, size in sizes.items()), (read, sizes)
+    assert all(size <= bytes_read[run] < 2 * size for run, size in sizes.items()), (bytes_read, sizes)

@@ -37,13 +37,13 @@ def call(name: str) -> list[str]:
 def test_every_command_prints_its_line_with_the_qrels_last(name: str, runs_in: str, cli: Command) -> None:
     collection(IDS)
     right = call(name)
-    at = right.index("qrels")
+    position = right.index("qrels")
     if runs_in == "folder":
         Path("runs").mkdir()
-        for run in right[:at]:
+        for run in right[:position]:
             Path(run).rename(Path("runs", run))
-        right, at = ["runs", *right[at:]], 1
-    wrong = ["qrels", *right[:at], *right[at + 1 :]]
+        right, position = ["runs", *right[position:]], 1
+    wrong = ["qrels", *right[:position], *right[position + 1 :]]
     if name in ANY_ORDER:
         assert cli(name, *wrong).text == cli(name, *right).text != ""
         return
@@ -131,7 +131,7 @@ RANKED = {"q1": {"a": 1.5, "b": 0.5}}
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 @pytest.mark.parametrize(
-    ("judged", "found"),
+    ("judged", "retrieved"),
     [
         (GRADES, SCORES),
         (GRADES.rename(columns={"grade": "relevance"}), SCORES),
@@ -141,16 +141,16 @@ RANKED = {"q1": {"a": 1.5, "b": 0.5}}
         ({"q1": {"a"}}, SCORES),
     ],
 )
-def test_values_in_python_are_told_to_be_swapped(judged: object, found: object) -> None:
+def test_values_in_python_are_told_to_be_swapped(judged: object, retrieved: object) -> None:
     with pytest.raises(InputError, match=r"swap them, and give the run first: evaluate\(run, qrels\)$"):
-        evaluate(judged, found, "ap")
-    assert evaluate(found, judged, "ap").runs
+        evaluate(judged, retrieved, "ap")
+    assert evaluate(retrieved, judged, "ap").runs
 
 
 def test_files_in_python_and_several_runs_are_told_to_be_swapped(forms: Path) -> None:
-    for judged, found in (("qrels", "run"), ("golden.json", "results.json")):
+    for judged, retrieved in (("qrels", "run"), ("golden.json", "results.json")):
         with pytest.raises(InputError, match=r"swap them, and give the run first: evaluate\(run, qrels\)$"):
-            evaluate(forms / judged, forms / found, "ap")
+            evaluate(forms / judged, forms / retrieved, "ap")
     with pytest.raises(InputError, match="looks like a run, and the run like qrels"):
         compare({"a": GRADES, "b": SCORES}, SCORES, "ap")
 
@@ -183,13 +183,13 @@ def test_with_a_format_of_qrels_the_last_file_is_the_qrels(
     command, *more = words
     done = succeed(cli(command, "run", "runs/b", file, *options, *more, "-f", "json"))
     if command == "lint":
-        assert [one["kind"] for one in json.loads(done.text)["files"]].count("qrels") == 1
+        assert [file["kind"] for file in json.loads(done.text)["files"]].count("qrels") == 1
         assert file in done.text
     else:
         plain = succeed(cli(command, "run", "runs/b", "plain", *more, "-f", "json"))
         dropped = ("signature", "qrels")
-        read = [{k: v for k, v in json.loads(one.text).items() if k not in dropped} for one in (done, plain)]
-        assert read[0] == read[1]
+        rows = [{k: v for k, v in json.loads(file.text).items() if k not in dropped} for file in (done, plain)]
+        assert rows[0] == rows[1]
 
 
 def test_with_measures_the_last_file_is_the_qrels_unless_it_is_a_run(forms: Path, cli: Command) -> None:

@@ -1,4 +1,4 @@
-"""Settings of a signature as options of a command, and what the command line gives for them."""
+"""Settings of a signature as options of a command, and their values on the command line."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def count(path: str, *, lines: Lines = 3, order: Order = "up", marked: Marked = 
 def shorten(path: str, *, lines: Lines = 5) -> None: ...
 
 
-def taken(*words: str) -> dict[str, Any]:
-    """Return what a command with the settings of `count` takes of these words."""
+def parsed(*words: str) -> dict[str, Any]:
+    """Return the arguments that a command with the settings of `count` takes from words."""
     values: dict[str, Any] = {}
 
     @command_line("count", "FILE", setting_options(count))
@@ -39,7 +39,7 @@ def taken(*words: str) -> dict[str, Any]:
     return values
 
 
-def test_a_setting_is_what_the_signature_and_the_alias_say() -> None:
+def test_signature_and_alias_define_a_setting() -> None:
     settings = settings_of(count)
     assert list(settings) == ["lines", "order", "marked", "others"]
     assert (settings["lines"].flag, settings["lines"].default) == ("--top", 3)
@@ -49,11 +49,11 @@ def test_a_setting_is_what_the_signature_and_the_alias_say() -> None:
     assert count.__annotations__["lines"] == "int" or count.__annotations__["lines"] is int
 
 
-def test_what_is_not_typed_is_left_to_the_function() -> None:
-    assert taken() == {"left": {}}
-    assert taken("--top", "7", "--order", "down") == {"lines": 7, "order": "down", "left": {}}
-    assert taken("--plain") == {"marked": False, "left": {}}
-    assert taken("--file", "a", "--file", "b") == {"others": ("a", "b"), "left": {}}
+def test_the_function_has_the_defaults_of_settings() -> None:
+    assert parsed() == {"left": {}}
+    assert parsed("--top", "7", "--order", "down") == {"lines": 7, "order": "down", "left": {}}
+    assert parsed("--plain") == {"marked": False, "left": {}}
+    assert parsed("--file", "a", "--file", "b") == {"others": ("a", "b"), "left": {}}
 
 
 def test_an_option_of_several_functions_stands_once_with_the_text_of_the_last() -> None:
@@ -90,7 +90,7 @@ def test_modes_exclude_each_other() -> None:
 
 
 def test_an_error_names_no_option_that_an_argument_stands_for() -> None:
-    for given, place in (((), "--topic"), (("9",), "")):
-        with pytest.raises(InputError) as error, hide_flag("--topic", given):
+    for arguments, place in (((), "--topic"), (("9",), "")):
+        with pytest.raises(InputError) as error, hide_flag("--topic", arguments):
             raise InputError("--topic", "'9' is not judged")
         assert error.value.place == place

@@ -1,4 +1,4 @@
-"""What is refused, and what is taken, in the same way by all commands: baselines, -k, counts of runs, arguments."""
+"""Arguments that all commands refuse or accept alike: baselines, -k, counts of runs, files."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ def flags(command: click.Command) -> set[str]:
     return {flag for param in command.params for flag in param.opts}
 
 
-def test_what_takes_measures_takes_k() -> None:
+def test_commands_with_measures_take_k() -> None:
     named = {name for name, command in LEAVES.items() if "-m" in flags(command) and name != "trec_eval"}
     without = {"history", "clicks models"}  # of a file's columns; a click model
     assert {name for name in named if "-k" not in flags(LEAVES[name])} <= without | {
@@ -40,7 +40,7 @@ def test_what_takes_measures_takes_k() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("check one qrels --min ap=0.9 -k 1", "ap@1"),
         ("fit one two three qrels -m rbp(p=0.2..0.8..0.2) --to ap -k 2", "rbp(p=0.2..0.8..0.2)@2"),
@@ -49,14 +49,14 @@ def test_what_takes_measures_takes_k() -> None:
         ("pool one two qrels --to-judge --strategy residual -m ap -k 2", "ap@2"),
     ],
 )
-def test_k_cuts_the_measures_of_each(words: str, said: str, files: Path, cli: Command) -> None:
+def test_k_cuts_the_measures_of_each(words: str, message: str, files: Path, cli: Command) -> None:
     done = cli(*words.split())
     assert "unknown" not in done.words
-    assert said in done.words
+    assert message in done.words
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("lint one -k 2", "-k: needs qrels; add QRELS"),
         ("lint one -m ap", "-m: needs qrels; add QRELS"),
@@ -76,14 +76,14 @@ def test_k_cuts_the_measures_of_each(words: str, said: str, files: Path, cli: Co
         ("eval one qrels --level 0.9", "unknown option '--level'; did you mean '--interval' or '--rel'?"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said_in_terms_of_what_was_typed(words: str, said: str, files: Path, cli: Command) -> None:
+def test_errors_name_the_typed_words(words: str, message: str, files: Path, cli: Command) -> None:
     done = cli(*words.split())
     assert done.code != 0
-    assert done.messages == [said]
+    assert done.messages == [message]
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("compare one qrels", "compare needs at least two runs; add a run or --baseline"),
         ("risk one qrels", "risk needs at least two runs; add a run or --baseline"),
@@ -92,10 +92,10 @@ def test_what_is_wrong_is_said_in_terms_of_what_was_typed(words: str, said: str,
         ("plot topics one two three qrels -o x.svg", "3 runs given, and two are compared topic by topic; choose two"),
     ],
 )
-def test_a_wrong_number_of_runs_is_refused_before_reading(words: str, said: str, files: Path, cli: Command) -> None:
+def test_a_wrong_number_of_runs_is_refused_before_reading(words: str, message: str, files: Path, cli: Command) -> None:
     (files / "one").write_text("nothing that can be read as a run\n")
     done = cli(*words.split())
-    assert (done.code, done.messages) == (2, [said])
+    assert (done.code, done.messages) == (2, [message])
 
 
 def test_a_diff_takes_a_baseline_as_others_do(files: Path, cli: Command) -> None:

@@ -95,7 +95,7 @@ ELSEWHERE = {"--measures-from": "it would be executed", "--output": "-o"}
 
 @pytest.fixture
 def files(tmp_path: Path) -> Iterator[None]:
-    """The files, here and in memory."""
+    """Yield the files, here and in memory."""
     memory = pytest.importorskip("fsspec", reason="fsspec is not installed").filesystem("memory")
     (tmp_path / "runs").mkdir()
     for name, text in FILES.items():
@@ -105,8 +105,8 @@ def files(tmp_path: Path) -> Iterator[None]:
     memory.rm("/files", recursive=True)
 
 
-def said(outcome: Outcome) -> tuple[int, list[bytes], list[bytes]]:
-    """What a command came to, by words: columns are as wide as the URLs in them. Without times of a history."""
+def text_of(outcome: Outcome) -> tuple[int, list[bytes], list[bytes]]:
+    """Return the words of an outcome, without times of a history: columns are as wide as their URLs."""
     out, err = (
         re.sub(rb"-{3,}|[\d-]{10} \d\d:\d\d", b"", text).replace(FOLDER.encode(), b"")
         for text in (outcome.out, outcome.err)
@@ -126,7 +126,7 @@ OUTPUT = re.compile(
 
 @QUICK_AND_ALL
 def test_every_place_takes_urls(lines: str, cli: Command, files: None, tmp_path: Path) -> None:
-    """And every place that writes takes file:///."""
+    """Every place that reads takes URLs, and every place that writes takes file:///."""
     import fsspec
 
     memory, far_away = fsspec.filesystem("memory"), tmp_path / "far"
@@ -136,7 +136,7 @@ def test_every_place_takes_urls(lines: str, cli: Command, files: None, tmp_path:
         line_of_urls = OUTPUT.sub(rf"\1 {far_away.as_uri()}/\2", line).replace("{", FOLDER).replace("}", "")
         far = cli(*shlex.split(line_of_urls))
         assert here.code == 0, (line, here)
-        assert said(far) == said(here), line
+        assert text_of(far) == text_of(here), line
         for _, name in OUTPUT.findall(line):
             content = (far_away / name).read_bytes()
             assert dated(content.replace(FOLDER.encode(), b"")) == dated((tmp_path / name).read_bytes())
@@ -146,7 +146,7 @@ def test_every_place_takes_urls(lines: str, cli: Command, files: None, tmp_path:
 
 @QUICK_AND_ALL
 def test_no_place_writes_to_another_url(lines: str, cli: Command, files: None, tmp_path: Path) -> None:
-    """Before anything is read: there is no run of that name."""
+    """Writing to another URL is refused before anything is read: there is no run of that name."""
     for line in lines.strip().split("\n"):
         for flag, name in OUTPUT.findall(line):
             for url in ("s3://bucket/", "memory://", "reference://", "https://me:secret@host/"):
@@ -177,18 +177,18 @@ def test_no_place_takes_a_protocol_that_is_not_allowed(
 
 
 def test_no_option_that_takes_a_file_is_forgotten() -> None:
-    taken = {word.partition("=")[0] for word in LINES.split()} | ELSEWHERE.keys()
+    tested = {word.partition("=")[0] for word in LINES.split()} | ELSEWHERE.keys()
     of_files = {
         (option.opts[-1], option.opts[0])
         for command in LEAVES.values()
         for option in command.params
         if isinstance(option, click.Option) and any(word in (option.metavar or "") for word in WORDS)
     }
-    assert {long for long, short in of_files if not {long, short} & taken} == set()
+    assert {long for long, short in of_files if not {long, short} & tested} == set()
     assert len(of_files) > 20
 
 
-def test_what_comes_from_a_url_is_not_executed(cli: Command, files: None) -> None:
+def test_files_from_a_url_are_not_executed(cli: Command, files: None) -> None:
     done = cli("c.run", "qrels", "--measures-from", f"{FOLDER}own.py")
     message = "is a URL; code from a URL is never executed; copy the file, read it, and name the copy"
     assert (done.code, done.messages) == (2, [f"{FOLDER}own.py: {message}"])

@@ -1,4 +1,4 @@
-"""No table or message for people is wider than the terminal, or 100 columns where there is none."""
+"""Tables and messages for people are no wider than the terminal, or than 100 columns without one."""
 
 from pathlib import Path
 
@@ -43,8 +43,8 @@ def widest(text: str) -> int:
 @pytest.mark.parametrize(("name", "words"), TABLES)
 def test_tables_fit_a_page(name: str, words: tuple[str, ...], cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")  # counts for nothing
-    known = {flag for param in LEAVES[name].params for flag in param.opts}
-    for more in ((), ("--wide",)) if "--wide" in known else ((),):
+    flags = {flag for param in LEAVES[name].params for flag in param.opts}
+    for more in ((), ("--wide",)) if "--wide" in flags else ((),):
         text = cli(*name.split(), *filled(words, LONG), "-f", "table", *more).text
         if name == "lint":  # what programs read, too, stays a line each
             text = text[text.index("\nrun ") :] if "\nrun " in text else ""
@@ -52,7 +52,7 @@ def test_tables_fit_a_page(name: str, words: tuple[str, ...], cli: Command, monk
 
 
 def on_terminal(words: list[str], columns: int, folder: Path) -> str:
-    """What a command prints on a terminal so wide."""
+    """Return the output of a command on a terminal of a width."""
     seen = at_terminal(*words, folder=folder, columns=columns, NO_COLOR="1")
     assert seen.code in (0, 1), seen.err
     return seen.out
@@ -113,9 +113,11 @@ def test_scores_by_many_measures_keep_a_row_a_line_off_a_terminal_and_are_cut_on
     rows = cli(*words).text.partition("\n\n")[0].splitlines()
     assert len(rows) == 2 + len(names)
     assert widest(rows[0]) > 200
-    shown = on_terminal(words, 80, files)
-    assert shown.count("\nb.run ") > 3
-    assert sum(line.count("ndcg@") + line.count("rbp(") for line in shown.partition("gradedeval")[0].splitlines()) == 16
+    printed = on_terminal(words, 80, files)
+    assert printed.count("\nb.run ") > 3
+    assert (
+        sum(line.count("ndcg@") + line.count("rbp(") for line in printed.partition("gradedeval")[0].splitlines()) == 16
+    )
 
 
 @pytest.mark.parametrize(
@@ -131,7 +133,7 @@ def test_scores_by_many_measures_keep_a_row_a_line_off_a_terminal_and_are_cut_on
         (["x.run", "x.run"], []),
     ],
 )
-def test_names_lose_what_all_of_them_have(names: list[str], short: list[str]) -> None:
+def test_common_parts_of_names_are_left_out(names: list[str], short: list[str]) -> None:
     result, pattern = short_names(names)
     assert list(result.values()) == short
     assert bool(pattern) == bool(short)
@@ -161,7 +163,7 @@ def test_wide_characters_and_invisible_ones_of_a_name_count_as_shown() -> None:
 
 
 def names_in(columns: int, terminal: bool, names: list[str], *more: Column) -> str:
-    """A table of runs, at a terminal or in a file."""
+    """Return a table of runs, at a terminal or in a file."""
     rows = [[name, *([0.5] * len(more))] for name in names]
     view = View(columns, terminal=terminal)
     return render(lambda _: Document([Table([Column("run"), *more], rows)]), "table", view=view)
@@ -197,7 +199,7 @@ def test_a_name_is_a_baseline_as_the_terminal_cuts_it(files: Path, cli: Command)
     assert "is neither a file nor one of the runs" in cli(*words, "--baseline", "…run").messages[-1]
 
 
-def test_wide_columns_are_shown_where_they_are_asked_for() -> None:
+def test_wide_columns_are_shown_on_request() -> None:
     table = Table([Column("run"), Column("mean", "score"), Column("effect", "score", wide=True)], [["a", 0.5, 0.25]])
     for form in formats_for("wide"):
         assert "effect" not in render(lambda _: Document([table]), form)

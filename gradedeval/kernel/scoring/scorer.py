@@ -203,35 +203,6 @@ def _costs(batch: Batch, costs: Costs) -> Floats:
 # The grade scale of each measure, and the gains of its grades.
 
 
-def grades_of(measure: Measure, qrels: Qrels, options: Options) -> Grades:
-    """Return the grade scale of a measure: its top grade comes from the options, the preset or the qrels, which must
-    not have a higher one."""
-    highest = float(qrels.labels[-1])
-    top = options.top_of(highest)
-    lists_gains = isinstance(measure.gain, tuple) or str(measure.gain).startswith("@")
-    if options.top_grade is None and lists_gains:
-        top = highest
-    preset = PRESETS[options.like].top_grade if options.like and measure.depends_on_top else None
-    limit = preset if options.top_grade is None else options.top_grade
-    if limit is not None and highest > limit:
-        problem = f"grade {highest:g} is above the top grade {limit:g}"
-        if options.top_grade is None:
-            problem += f", which {measure.label} takes from {flag.like:{options.like}}"
-        raise InputError(qrels.place, problem, f"raise {flag.top_grade} or correct the grade")
-    return Grades(qrels.labels, top, options.max_gain)
-
-
-def tables_of(measures: Sequence[Measure], qrels: Qrels, options: Options) -> list[GainTable]:
-    """Return the gain table of each measure; measures with equal gains share one."""
-    tables, shared = list[GainTable](), dict[tuple[Any, ...], GainTable]()
-    for measure in measures:
-        key = measure.rel, measure.gain, measure.definition.scale, measure.threshold_shares
-        if key not in shared:
-            shared[key] = gain_table(measure, grades_of(measure, qrels, options))
-        tables.append(shared[key])
-    return tables
-
-
 # Notes on the measures of an evaluation.
 
 
@@ -435,7 +406,7 @@ class Scorer:
         if options.by_score and precisions == 1 and order != options.order:
             self.options = options = replace(options, order=order)
         self.grades = Grades(qrels.labels, options.top_of(float(qrels.labels[-1])), options.max_gain)
-        self.tables = tables_of(self.measures, qrels, options)
+        self.tables = self._gain_tables()
         if options.ties == "average":
             _check_ties(self.measures)
         if intents:
@@ -458,15 +429,40 @@ class Scorer:
             both_orders=precisions > 1,
         )
 
+    def grades_of(self, measure: Measure) -> Grades:
+        """Return the grade scale of a measure: its top grade comes from the options, the preset or the qrels, which
+        must not have a higher one."""
+        options, highest = self.options, float(self.qrels.labels[-1])
+        top = options.top_of(highest)
+        lists_gains = isinstance(measure.gain, tuple) or str(measure.gain).startswith("@")
+        if options.top_grade is None and lists_gains:
+            top = highest
+        preset = PRESETS[options.like].top_grade if options.like and measure.depends_on_top else None
+        limit = preset if options.top_grade is None else options.top_grade
+        if limit is not None and highest > limit:
+            problem = f"grade {highest:g} is above the top grade {limit:g}"
+            if options.top_grade is None:
+                problem += f", which {measure.label} takes from {flag.like:{options.like}}"
+            raise InputError(self.qrels.place, problem, f"raise {flag.top_grade} or correct the grade")
+        return Grades(self.qrels.labels, top, options.max_gain)
+
+    def _gain_tables(self) -> list[GainTable]:
+        """Return the gain table of each measure; measures with equal gains share one."""
+        tables, shared = list[GainTable](), dict[tuple[Any, ...], GainTable]()
+        for measure in self.measures:
+            key = measure.rel, measure.gain, measure.definition.scale, measure.threshold_shares
+            if key not in shared:
+                shared[key] = gain_table(measure, self.grades_of(measure))
+            tables.append(shared[key])
+        return tables
+
     def _weigh_intents(self, measures: Sequence[Measure]) -> None:
         """Set the gains by intent of measures. Raises InputError (usage) if the qrels lack intents."""
         from gradedeval.kernel.scoring.intents import ByIntent, check_intents  # for few measures only
 
         check_intents(measures, self.qrels.subtopics is not None)
         self.by_intent = {
-            replace(measure, cutoff=None, judged_only=False): ByIntent(
-                self.qrels, measure, grades_of(measure, self.qrels, self.options)
-            )
+            replace(measure, cutoff=None, judged_only=False): ByIntent(self.qrels, measure, self.grades_of(measure))
             for measure in measures
         }
 
@@ -679,7 +675,7 @@ def residuals_and_bounds(
     options = scorer.options
     shape = (2, len(score))
     residuals = bounds = np.full(shape, np.nan)
-    if grades_of(measure, scorer.qrels, options).top <= 0:
+    if scorer.grades_of(measure).top <= 0:
         return residuals, bounds
     if options.residuals == "difference":
         residuals = np.broadcast_to(_difference(measure, table, gains_of, score), shape)
@@ -723,7 +719,7 @@ def bounds_with_missed(scorer: Scorer, batch: Batch, column: int, missed: Ints) 
 
 def _low_score_high(scorer: Scorer, measure: Measure, table: GainTable, gains_of: GainsCache) -> Floats:
     score = scores_of(measure, gains_of(table, measure))
-    if measure.bounds == "none" or grades_of(measure, scorer.qrels, scorer.options).top <= 0:
+    if measure.bounds == "none" or scorer.grades_of(measure).top <= 0:
         low = high = np.full(len(score), np.nan)
     else:
         low, high = _bounds(scorer, measure, table, gains_of, score)
@@ -759,7 +755,7 @@ def _bounds(scorer: Scorer, measure: Measure, table: GainTable, gains_of: GainsC
     def highest_score() -> Floats:
         return _best(scorer, measure, table, gains_of, to_cutoff=True)[1]
 
-    grades = grades_of(measure, scorer.qrels, scorer.options)
+    grades = scorer.grades_of(measure)
     return bounds_of(measure, score, grades, as_judged, best_gains, highest_score)
 
 

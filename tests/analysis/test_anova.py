@@ -58,7 +58,7 @@ def test_the_studentized_range_is_scipy_s(runs: int, df: int) -> None:
     np.testing.assert_allclose(studentized_range(runs, df)(quantiles), expected, rtol=0, atol=1e-10)
 
 
-def test_the_interval_excludes_0_where_p_is_below_the_level() -> None:
+def test_the_interval_excludes_0_if_p_is_below_the_level() -> None:
     score = np.random.default_rng(4).random((6, 12)) + np.linspace(0, 0.4, 6)[:, None]
     frame = gradedeval.compare(saved(score), test="anova", alpha=0.1).frame
     significant = frame["p"] <= 0.1
@@ -92,8 +92,8 @@ def test_json_has_the_analysis(cli: Command) -> None:
 
 def test_faults_of_usage(cli: Command) -> None:
     words = ("compare", *RUNS, QRELS, "-m", "ap", "--test")
-    said = cli(*words, "anova", "--correction", "holm").messages
-    assert said[0].startswith("--correction: anova already corrects for all pairs, by Tukey's HSD; ")
+    messages = cli(*words, "anova", "--correction", "holm").messages
+    assert messages[0].startswith("--correction: anova already corrects for all pairs, by Tukey's HSD; ")
     with pytest.raises(InputError, match="needs at least two runs; add a run"):
         gradedeval.anova(saved(np.ones((1, 3))))
     with pytest.raises(InputError, match="test: anova already corrects"):

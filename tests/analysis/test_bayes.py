@@ -16,57 +16,57 @@ from support.paths import QRELS, SAMPLES
 FILES = [str(SAMPLES / f"rivers-{name}") for name in ("bm25.run", "neural.run", "bm25-rm3.run")]
 
 
-def one(differences: list[float], rope: float, alpha: float = 0.05) -> dict[str, float]:
+def summarize(differences: list[float], rope: float, alpha: float = 0.05) -> dict[str, float]:
     return {name: float(values[0]) for name, values in posterior(np.array([differences]), rope, alpha).items()}
 
 
 def test_by_hand() -> None:
     # Mean .2, deviation .2·√2, over √2: .2. With one degree of freedom P(T > t) = ½ − atan(t)/π.
-    found = one([0.0, 0.4], rope=0.4)
-    assert found["better"] == pytest.approx(1 / 4)  # t = 1
-    assert found["worse"] == pytest.approx(0.5 - np.arctan(3) / np.pi)
-    assert found["equivalent"] == pytest.approx(1 - found["better"] - found["worse"])
-    half = one([0.0, 0.4], rope=0, alpha=0.5)
+    summary = summarize([0.0, 0.4], rope=0.4)
+    assert summary["better"] == pytest.approx(1 / 4)  # t = 1
+    assert summary["worse"] == pytest.approx(0.5 - np.arctan(3) / np.pi)
+    assert summary["equivalent"] == pytest.approx(1 - summary["better"] - summary["worse"])
+    half = summarize([0.0, 0.4], rope=0, alpha=0.5)
     assert (half["low"], half["high"]) == (pytest.approx(0), pytest.approx(0.4))
 
 
 def test_without_a_region_it_mirrors_the_t_test() -> None:
     differences = np.random.default_rng(3).normal(0.05, 0.2, 20)
-    found, test = one(differences.tolist(), rope=0), stats.ttest_1samp(differences, 0)
-    assert found["equivalent"] == 0
-    assert 2 * min(found["better"], found["worse"]) == pytest.approx(test.pvalue)
+    summary, test = summarize(differences.tolist(), rope=0), stats.ttest_1samp(differences, 0)
+    assert summary["equivalent"] == 0
+    assert 2 * min(summary["better"], summary["worse"]) == pytest.approx(test.pvalue)
     interval = test.confidence_interval(0.95)
-    assert (found["low"], found["high"]) == (pytest.approx(interval.low), pytest.approx(interval.high))
+    assert (summary["low"], summary["high"]) == (pytest.approx(interval.low), pytest.approx(interval.high))
 
 
 def test_draws_from_the_posterior_agree() -> None:
-    """μ and σ² drawn from their joint posterior: σ² scaled inverse χ², μ normal given σ²."""
+    """Draw μ and σ² from their joint posterior: σ² scaled inverse χ², μ normal given σ²."""
     draw = np.random.default_rng(7)
     differences = draw.normal(0.01, 0.1, 12)
     variance = 11 * differences.var(ddof=1) / draw.chisquare(11, 400_000)
     mu = draw.normal(differences.mean(), np.sqrt(variance / 12))
-    found = one(differences.tolist(), rope=0.02)
-    assert found["better"] == pytest.approx((mu > 0.02).mean(), abs=0.003)
-    assert found["equivalent"] == pytest.approx((np.abs(mu) <= 0.02).mean(), abs=0.003)
-    assert found["worse"] == pytest.approx((mu < -0.02).mean(), abs=0.003)
+    summary = summarize(differences.tolist(), rope=0.02)
+    assert summary["better"] == pytest.approx((mu > 0.02).mean(), abs=0.003)
+    assert summary["equivalent"] == pytest.approx((np.abs(mu) <= 0.02).mean(), abs=0.003)
+    assert summary["worse"] == pytest.approx((mu < -0.02).mean(), abs=0.003)
 
 
 @pytest.mark.parametrize("difference", [0.3, 0.01, -0.3])
 def test_equal_differences_tell_nothing_of_the_variance(difference: float) -> None:
-    assert np.isnan(list(one([difference] * 3, rope=0.01).values())).all()
+    assert np.isnan(list(summarize([difference] * 3, rope=0.01).values())).all()
 
 
 def test_exchanged_runs_exchange_better_and_worse(cli: Command) -> None:
     def row(*files: str) -> dict[str, float]:
-        (found,) = csv_rows(cli("compare", *files, QRELS, *words, "-f", "csv").text)
-        return {name: float(found[name]) for name in ("better", "equivalent", "worse", "low", "high")}
+        (record,) = csv_rows(cli("compare", *files, QRELS, *words, "-f", "csv").text)
+        return {name: float(record[name]) for name in ("better", "equivalent", "worse", "low", "high")}
 
     words = ("-m", "ap", "--test", "bayes", "--rope", "0.04")
-    one, other = row(*FILES[::2]), row(*FILES[::-2])
-    assert other["better"] == pytest.approx(one["worse"])
-    assert other["low"] == pytest.approx(-one["high"])
-    assert sum(one[name] for name in ("better", "equivalent", "worse")) == pytest.approx(1)
-    assert one["equivalent"] > 0.1
+    first, exchanged = row(*FILES[::2]), row(*FILES[::-2])
+    assert exchanged["better"] == pytest.approx(first["worse"])
+    assert exchanged["low"] == pytest.approx(-first["high"])
+    assert sum(first[name] for name in ("better", "equivalent", "worse")) == pytest.approx(1)
+    assert first["equivalent"] > 0.1
 
 
 def test_no_p_is_printed(cli: Command) -> None:
@@ -75,7 +75,7 @@ def test_no_p_is_printed(cli: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--rope", "0.1"), "--rope: the test randomization has no region of practical equivalence; add --test bayes"),
         (
@@ -85,12 +85,12 @@ def test_no_p_is_printed(cli: Command) -> None:
         ),
     ],
 )
-def test_faults_of_usage(words: tuple[str, ...], said: str, cli: Command) -> None:
-    found = cli("compare", *FILES, QRELS, "-m", "ap", *words)
-    assert (found.code, found.messages) == (2, [said])
+def test_faults_of_usage(words: tuple[str, ...], message: str, cli: Command) -> None:
+    result = cli("compare", *FILES, QRELS, "-m", "ap", *words)
+    assert (result.code, result.messages) == (2, [message])
 
 
-def test_where_lower_is_better_a_fall_is_better_and_where_neither_is_nothing_is() -> None:
+def test_better_and_worse_follow_the_direction_of_the_measure() -> None:
     scores = gradedeval.evaluate([FILES[0], FILES[2]], QRELS, "unjudged@20 judged@20 num_ret")
     frame = gradedeval.compare(scores, test="bayes").frame.set_index("measure")
     unjudged, judged, retrieved = (frame.loc[name] for name in ("unjudged@20", "judged@20", "num_ret"))

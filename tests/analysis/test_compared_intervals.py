@@ -1,4 +1,4 @@
-"""What `compare` says of intervals: headings, how many leave out 0 beside a corrected p, open ends, and blanks."""
+"""Intervals of `compare`: headings, the number that leave out 0 beside a corrected p, open ends, and blanks."""
 
 import json
 import warnings
@@ -19,14 +19,14 @@ RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "ne
 
 
 def saved(**scores: list[float]) -> pd.DataFrame:
-    """Scores of runs by topic, as saved ones."""
-    rows = [(run, str(topic), "ap", score) for run, own in scores.items() for topic, score in enumerate(own)]
+    """Return scores of runs by topic in the form of saved scores."""
+    rows = [(run, str(topic), "ap", score) for run, values in scores.items() for topic, score in enumerate(values)]
     return pd.DataFrame(rows, columns=["run", "topic", "measure", "score"])
 
 
 @pytest.fixture
 def near(tmp_path: Path) -> Path:
-    """Three runs: b is a little better than a, by a p between .025 and .05, and c is a."""
+    """Write scores of three runs: b is a little better than a, by a p between .025 and .05, and c equals a."""
     noise = np.random.default_rng(3).normal(0, 0.1, 12)
     base = np.linspace(0.3, 0.6, 12)
     better = base + 0.113 + noise - noise.mean()
@@ -45,9 +45,9 @@ def test_intervals_that_leave_out_0_beside_a_corrected_p_are_counted(near: Path,
     for form in ("markdown", "html", "latex", "json"):
         assert LEFT_OUT in cli(*words, "-f", form).text
     for form in ("csv", "tsv", "jsonl"):
-        found = cli(*words, "-f", form)
-        assert LEFT_OUT in found.messages
-        assert LEFT_OUT in found.text
+        result = cli(*words, "-f", form)
+        assert LEFT_OUT in result.messages
+        assert LEFT_OUT in result.text
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EvaluationWarning)  # there is no signature
         frame = gradedeval.compare("s.csv", all_pairs=True).frame
@@ -57,11 +57,11 @@ def test_intervals_that_leave_out_0_beside_a_corrected_p_are_counted(near: Path,
     assert (outside & (frame["p_corrected"] > 0.05)).sum() == 2
 
 
-def test_headings_are_plain_and_what_an_interval_is_stands_below(near: Path, cli: Command) -> None:
+def test_headings_are_plain_and_a_line_below_describes_the_interval(near: Path, cli: Command) -> None:
     for words in (("--correction", "none"), ("--test", "tukey-hsd"), ("--test", "anova"), ("--test", "bayes")):
-        found = cli("compare", "--from-scores", "s.csv", *words)
-        assert "  95% interval  " in f"{found.text.splitlines()[0]}  ".replace("    ", "  ")
-        assert "intervals leave out" not in found.words
+        result = cli("compare", "--from-scores", "s.csv", *words)
+        assert "  95% interval  " in f"{result.text.splitlines()[0]}  ".replace("    ", "  ")
+        assert "intervals leave out" not in result.words
     settings = cli("compare", "--from-scores", "s.csv", "--test", "tukey-hsd").words
     assert "95% interval: by the same ranges, of all pairs together" in settings
 
@@ -75,7 +75,7 @@ def test_intervals_that_are_not_of_the_mean_say_so(test: str, of: str, near: Pat
 
 
 def test_an_end_at_0_that_is_rejected_is_open(tmp_path: Path, cli: Command) -> None:
-    scores = [0.5] * 10 + [0.5 + 0.01 * at for at in range(1, 11)]
+    scores = [0.5] * 10 + [0.5 + 0.01 * step for step in range(1, 11)]
     saved(a=[0.5] * 20, b=scores).to_csv(tmp_path / "s.csv", index=False)
     cells = cli("compare", "--from-scores", "s.csv", "--test", "sign").text.splitlines()[3]
     assert ">0.0000 to +0.0500" in cells
@@ -86,25 +86,25 @@ def test_an_end_at_0_that_is_rejected_is_open(tmp_path: Path, cli: Command) -> N
     assert ">×1.0000 to ×1.1000" in cli("compare", "--from-scores", "r.csv", "--test", "sign").text
 
 
-def test_five_topics_have_no_ends_and_that_is_said(tmp_path: Path, cli: Command) -> None:
+def test_five_topics_have_no_ends_and_a_note_reports_it(tmp_path: Path, cli: Command) -> None:
     saved(a=[0.1, 0.2, 0.3, 0.4, 0.5], b=[0.3, 0.5, 0.4, 0.8, 0.6]).to_csv(tmp_path / "s.csv", index=False)
     for test in ("randomization", "wilcoxon", "sign"):
-        found = cli("compare", "--from-scores", "s.csv", "--test", test)
-        assert "-inf to +inf" in found.text
-        assert found.messages[1:] == ["ap: interval with no end at 95%: too few topics"]
-    found = cli("compare", "--from-scores", "s.csv", "--test", "bootstrap", "--draws", "30")
-    assert found.messages[-1] == "ap: interval with no end at 95%: too few topics differ, or draws are too few"
+        result = cli("compare", "--from-scores", "s.csv", "--test", test)
+        assert "-inf to +inf" in result.text
+        assert result.messages[1:] == ["ap: interval with no end at 95%: too few topics"]
+    result = cli("compare", "--from-scores", "s.csv", "--test", "bootstrap", "--draws", "30")
+    assert result.messages[-1] == "ap: interval with no end at 95%: too few topics differ, or draws are too few"
 
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("test", ["t", "bootstrap", "bayes", "anova"])
-def test_differences_without_variance_are_blank_and_that_is_said(test: Any, tmp_path: Path, cli: Command) -> None:
+def test_differences_without_variance_are_blank_and_a_note_reports_it(test: Any, tmp_path: Path, cli: Command) -> None:
     saved(a=[0.3, 0.5], b=[0.2, 0.4]).to_csv(tmp_path / "s.csv", index=False)
-    found = cli("compare", "--from-scores", "s.csv", "--test", test)
-    said = f"ap: {test} is blank for 1 pair with the same difference on all topics, so that there is no variance; "
-    said += "use --test randomization"
-    assert found.messages[1:] == [said]  # the first says that there is no signature
-    assert "*" not in found.text.splitlines()[2]
+    result = cli("compare", "--from-scores", "s.csv", "--test", test)
+    message = f"ap: {test} is blank for 1 pair with the same difference on all topics, so that there is no variance; "
+    message += "use --test randomization"
+    assert result.messages[1:] == [message]  # the first says that there is no signature
+    assert "*" not in result.text.splitlines()[2]
     (row,) = csv_rows(cli("compare", "--from-scores", "s.csv", "--test", test, "-f", "csv").text)
     names = ("better", "equivalent", "worse") if test == "bayes" else ("p", "p_corrected")
     assert [row[name] for name in ("low", "high", *names)] == [""] * (2 + len(names))
@@ -126,15 +126,17 @@ def test_identical_runs_differ_by_0_to_0(test: Any) -> None:
 def test_a_check_that_has_no_p_is_an_error_and_a_rise_passes(tmp_path: Path, cli: Command) -> None:
     (tmp_path / "qrels").write_text("".join(f"{topic} 0 a 1\n{topic} 0 b 0\n" for topic in range(8)))
     for name, docnos in (("good", "ab"), ("bad", "ba")):
-        lines = (f"{topic} Q0 {docno} {at} {9 - at} t\n" for topic in range(8) for at, docno in enumerate(docnos, 1))
+        lines = (
+            f"{topic} Q0 {docno} {rank} {9 - rank} t\n" for topic in range(8) for rank, docno in enumerate(docnos, 1)
+        )
         (tmp_path / name).write_text("".join(lines))
     words = ("qrels", "--significant", "rr=0.05", "--test", "t")
-    found = cli("check", "bad", *words, "--baseline", "good")
-    said = "--significant rr=0.05: rr of 'bad' differs equally on all topics, so there is no variance; "
-    said += "use --test randomization"
-    assert (found.code, found.messages) == (3, [said])
-    found = cli("check", "good", *words, "--baseline", "bad")
-    assert (found.code, "alike on all topics, so that t gives no p" in found.text) == (0, True)
+    result = cli("check", "bad", *words, "--baseline", "good")
+    message = "--significant rr=0.05: rr of 'bad' differs equally on all topics, so there is no variance; "
+    message += "use --test randomization"
+    assert (result.code, result.messages) == (3, [message])
+    result = cli("check", "good", *words, "--baseline", "bad")
+    assert (result.code, "alike on all topics, so that t gives no p" in result.text) == (0, True)
     value = json.loads(cli("check", "good", *words, "--baseline", "bad", "-f", "json").text)["bounds"][0]["value"]
     assert value is None
     assert cli("check", "bad", *words[:-1], "bootstrap", "--baseline", "good").code == 3
@@ -142,7 +144,7 @@ def test_a_check_that_has_no_p_is_an_error_and_a_rise_passes(tmp_path: Path, cli
 
 
 @pytest.mark.exhaustive
-def test_the_report_says_what_its_intervals_are(tmp_path: Path) -> None:
+def test_the_report_describes_its_intervals(tmp_path: Path) -> None:
     pytest.importorskip("jinja2")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EvaluationWarning)

@@ -1,4 +1,4 @@
-"""How low and how high a difference can come: against all ways to judge the unjudged documents of two runs."""
+"""Bounds of a difference, against all ways to judge the unjudged documents of two runs."""
 
 import itertools
 import random
@@ -41,7 +41,7 @@ def ranked(docnos: Sequence[str]) -> Ranking:
 
 
 def case(seed: int) -> tuple[Runs, Judged]:
-    """Two runs of a few documents, in part the same, and grades of some of them and of others."""
+    """Return two runs of a few documents, some in common, and grades of some of these and of other documents."""
     draw = random.Random(seed)
     runs: Runs = {"a": {}, "b": {}}
     qrels: Judged = {}
@@ -64,8 +64,8 @@ def compared(runs: Runs, qrels: Judged, measures: Sequence[str], **rules: Any) -
     return gradedeval.compare(scored(runs, qrels, measures, **rules), draws=10).frame.set_index("measure")
 
 
-def every_way(runs: Runs, qrels: Judged, measures: Sequence[str], unseen: int = 0, **rules: Any) -> pd.DataFrame:
-    """measure -> the least and the largest difference b − a, each completion of the judgments scored as a topic.
+def enumerate_ends(runs: Runs, qrels: Judged, measures: Sequence[str], unseen: int = 0, **rules: Any) -> pd.DataFrame:
+    """Return the least and the largest difference b − a by measure, scoring each completion as a topic.
 
     unseen  how many documents that neither run retrieved may be relevant too
     """
@@ -85,7 +85,7 @@ def every_way(runs: Runs, qrels: Judged, measures: Sequence[str], unseen: int = 
 
 
 def check_bounds(frame: pd.DataFrame, ends: pd.DataFrame) -> None:
-    """No completion leaves the bounds."""
+    """Check that no completion leaves the bounds."""
     assert (frame["lowest"] <= ends["least"] + 1e-12).all()
     assert (frame["highest"] >= ends["largest"] - 1e-12).all()
 
@@ -95,7 +95,7 @@ def check_bounds(frame: pd.DataFrame, ends: pd.DataFrame) -> None:
 @pytest.mark.parametrize("seed", sampled(range(1, 8), 8))
 def test_no_completion_of_the_judgments_leaves_the_bounds_and_some_come_as_far(seed: int, unseen: int) -> None:
     (runs, qrels), measures = case(seed), (*EXACT, *SAFE)
-    frame, ends = compared(runs, qrels, measures, unseen=unseen), every_way(runs, qrels, measures, unseen)
+    frame, ends = compared(runs, qrels, measures, unseen=unseen), enumerate_ends(runs, qrels, measures, unseen)
     exact = frame.loc[list(EXACT)]
     np.testing.assert_allclose(exact["lowest"], ends.loc[list(EXACT), "least"], rtol=0, atol=1e-12)
     np.testing.assert_allclose(exact["highest"], ends.loc[list(EXACT), "largest"], rtol=0, atol=1e-12)
@@ -113,7 +113,7 @@ def test_with_too_many_ways_to_try_bounds_are_safe(seed: int, unseen: int, monke
     monkeypatch.setattr(greatest_differences, "EXACT", 1)
     monkeypatch.setattr(greatest_differences, "CELLS", 0)
     (runs, qrels), measures = case(seed), (*EXACT, *SAFE)
-    frame, ends = compared(runs, qrels, measures, unseen=unseen), every_way(runs, qrels, measures, unseen)
+    frame, ends = compared(runs, qrels, measures, unseen=unseen), enumerate_ends(runs, qrels, measures, unseen)
     check_bounds(frame, ends)
     sums = [name for name in EXACT if getattr(parse_measures(name)[0].rank_sum, "of", "") == "gain"]
     np.testing.assert_allclose(frame.loc[sums, "highest"], ends.loc[sums, "largest"], rtol=0, atol=1e-12)
@@ -125,7 +125,7 @@ def test_with_too_many_ways_to_try_bounds_are_safe(seed: int, unseen: int, monke
 def test_other_measures_go_by_the_bounds_of_each_run(seed: int, unseen: int) -> None:
     runs, qrels = case(seed)
     frame = compared(runs, qrels, (*SEPARATE, "gm_ap"), unseen=unseen)
-    ends = every_way(runs, qrels, SEPARATE, unseen)
+    ends = enumerate_ends(runs, qrels, SEPARATE, unseen)
     check_bounds(frame.loc[list(SEPARATE)], ends)
     draw, row = random.Random(seed), frame.loc["gm_ap"]
     unknown = {topic: sorted((runs["a"][topic] | runs["b"][topic]).keys() - qrels[topic].keys()) for topic in TOPICS}
@@ -135,14 +135,14 @@ def test_other_measures_go_by_the_bounds_of_each_run(seed: int, unseen: int) -> 
         assert row["lowest"] - 1e-12 <= second - first <= row["highest"] + 1e-12
 
 
-def test_so_do_means_over_the_orders_of_tied_documents() -> None:
+def test_bounds_hold_for_means_over_the_orders_of_tied_documents() -> None:
     runs, qrels = case(1)
     tied = {
         name: {topic: {docno: score // 2 for docno, score in ranking.items()} for topic, ranking in run.items()}
         for name, run in runs.items()
     }
     measures = ("ap", "ap@2", "gap", "ndcg@3", "recall@1", "grecall@2", "f1@3")
-    frame, ends = compared(tied, qrels, measures, ties="average"), every_way(tied, qrels, measures, ties="average")
+    frame, ends = compared(tied, qrels, measures, ties="average"), enumerate_ends(tied, qrels, measures, ties="average")
     check_bounds(frame, ends)
     assert np.isnan(compared(tied, qrels, ["nerr"], ties="average")["lowest"]).all()
 
@@ -150,11 +150,11 @@ def test_so_do_means_over_the_orders_of_tied_documents() -> None:
 @pytest.mark.parametrize(
     ("measure", "difference"),
     [
-        ("set_recall", -1.0),  # If u is relevant, a misses it and comes down from 1 to 1/2, where b gets to.
+        ("set_recall", -1.0),  # If u is relevant, a misses it and falls from 1 to 1/2, the score of b.
         ("rbp(p=0.5)", -0.5),  # W = 1/2, 1/4, 1/8 …: a has 1/2, and 1/2 past its end; b has u, and 1/4 past its end.
     ],
 )
-def test_what_a_run_lacks_may_be_relevant_too(measure: str, difference: float) -> None:
+def test_documents_missing_from_a_run_may_be_relevant_too(measure: str, difference: float) -> None:
     runs = {"a": {topic: ranked(["x"]) for topic in TOPICS}, "b": {topic: ranked(["n", "u"]) for topic in TOPICS}}
     row = compared(runs, {topic: {"x": 2, "n": 0} for topic in TOPICS}, [measure]).loc[measure]
     assert row[["difference", "lowest", "highest"]].tolist() == [difference, -1.0, 0.0]
@@ -163,7 +163,9 @@ def test_what_a_run_lacks_may_be_relevant_too(measure: str, difference: float) -
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", sampled(range(1, 4), 4))
-def test_bounds_of_a_difference_are_no_wider_than_those_of_runs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bounds_of_a_difference_are_no_wider_than_bounds_of_each_run(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     runs, qrels = case(seed)
     monkeypatch.setattr(greatest_differences, "COMPLETIONS", 0)
     monkeypatch.setattr(greatest_differences, "CELLS", 0)
@@ -183,8 +185,8 @@ def test_every_kind_of_sum_over_ranks_is_tried() -> None:
     assert kinds(parse_measures(" ".join((*EXACT, *SAFE)))) == kinds(VARIANTS)
 
 
-def test_judging_may_turn_an_order_that_the_residual_of_the_lower_run_calls_known() -> None:
-    """Topic 1 is won by the first run, with little to find; what is unjudged there makes it count for nothing."""
+def test_judging_may_reverse_an_order_that_the_residual_of_the_lower_run_settles() -> None:
+    """Make the first run win topic 1 with few relevant documents; judging the others there can void its lead."""
     deep = [f"u{rank}" for rank in range(20)]
     runs = {
         "a": {"1": ranked(["x", *deep]), "2": ranked(["n", "y"])},
@@ -197,7 +199,7 @@ def test_judging_may_turn_an_order_that_the_residual_of_the_lower_run_calls_know
     assert not row["same_order"]
 
 
-def test_a_topic_is_settled_where_judging_turns_neither_score_below_the_other() -> None:
+def test_a_topic_is_settled_only_if_judging_cannot_reverse_its_scores() -> None:
     runs = {"a": {topic: ranked(["x"]) for topic in TOPICS}, "b": {topic: ranked(["u", "v"]) for topic in TOPICS}}
     qrels, measures = {topic: {"x": 2} for topic in TOPICS}, ["recall", "gm_ap", "err@1"]
     scores = scored(runs, qrels, measures)
@@ -215,15 +217,15 @@ def test_a_topic_is_settled_where_judging_turns_neither_score_below_the_other() 
     np.testing.assert_allclose(saved.loc["err@1", ["low", "high"]].astype(float), [-0.75, 0])
 
 
-def test_where_grades_order_ties_nothing_is_settled() -> None:
-    """Ties are put best: u stands below n, and would stand above it if it were relevant."""
+def test_nothing_is_settled_if_grades_order_ties() -> None:
+    """Put ties in their best order: u stands below n, and would stand above it if it were relevant."""
     tied = {topic: {"n": 1.0, "u": 1.0} for topic in TOPICS}
     runs = {"a": tied, "b": tied | {"1": ranked(["x"])}}
     qrels = {topic: {"x": 1, "n": 0} for topic in TOPICS}
     scores = gradedeval.evaluate(runs, qrels, "p@1 ap", residuals="total", ties="best")
-    for given in (scores, scores.frame):
-        assert gradedeval.compare(given, draws=10)["same_order"].isna().all()
-        assert gradedeval.topic_differences(given)["same_order"].isna().all()
+    for source in (scores, scores.frame):
+        assert gradedeval.compare(source, draws=10)["same_order"].isna().all()
+        assert gradedeval.topic_differences(source)["same_order"].isna().all()
     frame = gradedeval.check(scores, [Bound("max-drop", "p@1", 0.1)], "b").frame
     assert frame["same_order"].tolist() == [None]
     named = [{name: run} for name, run in runs.items()]

@@ -1,4 +1,4 @@
-"""Intervals hold what the test that is printed does not reject: by hand, against scipy, enumerated, and at random."""
+"""Intervals hold the values that the test does not reject: by hand, against scipy, enumerated, and at random."""
 
 import itertools
 import math
@@ -15,7 +15,7 @@ from gradedeval.analysis.significance import PAIR_TESTS, p_values, tukey_hsd, wi
 Floats = NDArray[np.float64]
 LATER = partial(pytest.param, marks=pytest.mark.exhaustive)
 SHIFTED = [test for test in PAIR_TESTS if test != "bootstrap"]
-"""Tests whose p at δ is that of the differences less δ, by the same draws."""
+"""Tests with a p at δ equal to p of the differences less δ, by the same draws."""
 
 
 def outcome(differences: Any, test: Any, draws: int = 999, alpha: float = 0.05, seed: int = 0) -> tuple[Floats, ...]:
@@ -28,17 +28,18 @@ def interval(differences: Any, test: Any, **options: Any) -> tuple[float, float]
 
 
 def contradictions(p: Floats, low: Floats, high: Floats, alpha: float) -> NDArray[np.bool_]:
-    """Where p and the interval say different things of 0; an end of 0 is open where p is no more than alpha."""
+    """Return the pairs with a contradiction between p and interval about 0; an end of 0 is open if p is at most
+    alpha."""
     rejected = p <= alpha
     without = (low > 0) | (high < 0) | (rejected & ((low == 0) | (high == 0)))
-    known = ~np.isnan(p)
-    assert (np.isnan(low) == ~known).all()
-    assert (low[known] <= high[known]).all()
-    return known & (rejected != without)
+    defined = ~np.isnan(p)
+    assert (np.isnan(low) == ~defined).all()
+    assert (low[defined] <= high[defined]).all()
+    return defined & (rejected != without)
 
 
-def drawn(dice: np.random.Generator, pairs: int, topics: int) -> Floats:
-    """Differences of every kind: continuous, with ties, mostly zeros, of one sign, all alike."""
+def draw_differences(dice: np.random.Generator, pairs: int, topics: int) -> Floats:
+    """Return differences of every kind: continuous, with ties, mostly zeros, of one sign, all alike."""
     shape, kind = (pairs, topics), dice.integers(7)
     values = dice.normal(dice.choice([0, 0.3, 0.6]), 1, shape)
     return [
@@ -60,10 +61,10 @@ def drawn(dice: np.random.Generator, pairs: int, topics: int) -> Floats:
 def test_p_and_the_interval_never_contradict_each_other(test: str, rounds: int) -> None:
     dice = np.random.default_rng(5)
     for _ in range(rounds):
-        differences = drawn(dice, 8, int(dice.integers(1, 51)))
+        differences = draw_differences(dice, 8, int(dice.integers(1, 51)))
         draws, alpha = int(dice.choice([19, 99, 999])), float(dice.choice([0.01, 0.05, 0.1, 0.5]))
-        found = outcome(differences, test, draws, alpha)
-        assert not contradictions(*found, alpha).any(), (differences.tolist(), draws, alpha)  # type: ignore[arg-type]
+        result = outcome(differences, test, draws, alpha)
+        assert not contradictions(*result, alpha).any(), (differences.tolist(), draws, alpha)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("test", PAIR_TESTS)
@@ -71,16 +72,16 @@ def test_p_and_the_interval_never_contradict_each_other(test: str, rounds: int) 
 def test_no_set_of_small_differences_contradicts(test: str, topics: int) -> None:
     differences = np.array(list(itertools.product([-1, 0, 1, 2], repeat=topics)), dtype=float) / 10
     for alpha in (0.05, 0.2, 0.5):
-        found = outcome(differences, test, draws=99, alpha=alpha)
-        assert not contradictions(*found, alpha).any()  # type: ignore[arg-type]
+        result = outcome(differences, test, draws=99, alpha=alpha)
+        assert not contradictions(*result, alpha).any()  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("test", SHIFTED)
 @pytest.mark.parametrize("rounds", [10, LATER(500)])
-def test_an_interval_holds_just_what_the_test_does_not_reject(test: Any, rounds: int) -> None:
+def test_an_interval_holds_exactly_the_shifts_that_the_test_does_not_reject(test: Any, rounds: int) -> None:
     dice = np.random.default_rng(8)
     for _ in range(rounds):
-        differences = drawn(dice, 1, int(dice.integers(2, 51)))
+        differences = draw_differences(dice, 1, int(dice.integers(2, 51)))
         if not differences.any():
             continue
         draws, alpha = int(dice.choice([99, 999])), float(dice.choice([0.05, 0.2]))
@@ -104,12 +105,12 @@ def test_randomization_by_hand() -> None:
     assert interval([1, 2, 4, 8, 16, 32], "randomization", alpha=0.1) == (2, 20)
 
 
-def test_randomization_has_the_crossings_of_the_draws_that_p_is_of() -> None:
+def test_randomization_has_the_crossings_of_the_draws_of_its_p() -> None:
     differences = np.random.default_rng(2).normal(0.1, 1, 20).round(1)
     signs = np.random.default_rng(4).integers(0, 2, (999, 20)) * -2 + 1
     d, a, b = differences.mean(), (signs * differences).mean(1), signs.mean(1)
-    one, other = (d - a) / (1 - b), (d + a) / (1 + b)
-    lower, upper = np.sort(np.minimum(one, other)), np.sort(np.maximum(one, other))
+    negative, positive = (d - a) / (1 - b), (d + a) / (1 + b)
+    lower, upper = np.sort(np.minimum(negative, positive)), np.sort(np.maximum(negative, positive))
     # p is (1 + as extreme) / 1000: 50 as extreme are above 0.05, and 49 are not.
     assert interval(differences, "randomization", seed=4) == pytest.approx((lower[49], upper[-50]))
 
@@ -148,7 +149,7 @@ def test_wilcoxon_by_hand() -> None:
 
 
 @pytest.mark.parametrize(("topics", "digits"), [(9, 12), (20, 12), (20, 1), (60, 12), (60, 1)])
-def test_wilcoxon_s_ends_are_where_scipy_s_p_crosses_the_level(topics: int, digits: int) -> None:
+def test_scipy_s_p_crosses_the_level_at_the_ends_of_wilcoxon_s_interval(topics: int, digits: int) -> None:
     differences = np.random.default_rng(topics).normal(0.3, 1, topics).round(digits)
     low, high = interval(differences, "wilcoxon")
     outside, inside = (
@@ -157,10 +158,10 @@ def test_wilcoxon_s_ends_are_where_scipy_s_p_crosses_the_level(topics: int, digi
     assert max(outside) <= 0.05 < min(inside)
 
 
-def test_tukey_s_interval_reaches_as_far_as_ranges_that_do_not_make_p_small() -> None:
-    own = np.random.default_rng(6).random((4, 9)) + np.linspace(0, 0.5, 4)[:, None]
+def test_tukey_s_interval_leaves_out_0_exactly_if_p_is_below_the_level() -> None:
+    scores = np.random.default_rng(6).random((4, 9)) + np.linspace(0, 0.5, 4)[:, None]
     for difference in np.linspace(-0.6, 0.6, 49):
-        p, margin = tukey_hsd(own, np.array([difference]), 499, 3, 0.05)
+        p, margin = tukey_hsd(scores, np.array([difference]), 499, 3, 0.05)
         assert (p[0] <= 0.05) == (abs(difference) > margin)
 
 
@@ -181,7 +182,7 @@ def test_the_p_of_the_bootstrap_is_the_smallest_level_at_which_its_interval_leav
 def test_zeros_that_are_dropped_leave_an_open_end_at_0() -> None:
     # Without the ten zeros p is 2/1024; a shift by the least amount makes them ten against ten, or twenty against none.
     for test in ("sign", "wilcoxon"):
-        differences = [0.0] * 10 + [0.1 * at for at in range(1, 11)]
+        differences = [0.0] * 10 + [0.1 * step for step in range(1, 11)]
         p, low, high = (float(values[0]) for values in outcome(differences, test))
         assert p <= 0.05
         assert low == 0 < high

@@ -1,4 +1,4 @@
-"""Saved scores say what they depend on; what was scored otherwise is not compared without a word."""
+"""Signatures of saved scores: scores with other settings are refused or noted, never compared silently."""
 
 import csv
 import io
@@ -23,7 +23,7 @@ WORDS = ("-m", "err@20 ap gap", "-q", "--residuals")
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
     for name, listed in {"a.run": "dgb", "b.run": "bdg"}.items():
-        rows = (f"{t} Q0 {docno} {at} {9 - at} x\n" for t in "123" for at, docno in enumerate(listed, 1))
+        rows = (f"{t} Q0 {docno} {rank} {9 - rank} x\n" for t in "123" for rank, docno in enumerate(listed, 1))
         (tmp_path / name).write_text("".join(rows))
     (tmp_path / "qrels.txt").write_text("".join(f"{t} 0 d 3\n{t} 0 g {t}\n{t} 0 b 0\n" for t in "123"))
     (tmp_path / "other.txt").write_text("".join(f"{t} 0 d 3\n{t} 0 g 2\n{t} 0 b 0\n" for t in "123"))
@@ -35,10 +35,10 @@ def save(cli: Command, name: str, *words: str) -> None:
 
 
 def refused(cli: Command, *words: str) -> str:
-    """The only line that a command says, where it refuses its arguments."""
-    found = cli(*words)
-    assert (found.code, found.out, len(found.messages)) == (2, b"", 1), found.messages
-    return found.messages[0]
+    """Return the only message of a command that refuses its arguments."""
+    result = cli(*words)
+    assert (result.code, result.out, len(result.messages)) == (2, b"", 1), result.messages
+    return result.messages[0]
 
 
 @pytest.mark.one_in(5)
@@ -52,7 +52,7 @@ def test_scores_read_back_from_every_format_give_the_same(verb: str, form: str, 
     saved = cli(verb, "--from-scores", f"scores.{form}", *words)
     assert without_flips(saved.text, "same_order") == without_flips(direct.text, "same_order")
     if verb == "compare":
-        # Judging lowers ap and gap, so their residuals settle nothing; only runs tell that all was judged.
+        # Judging lowers ap and gap, so their residuals settle no order; only runs show that every document is judged.
         assert [row["same_order"] for row in csv_rows(direct.text)] == ["True", "True", "True"]
         assert [row["same_order"] for row in csv_rows(saved.text)] == ["True", "False", "False"]
 
@@ -70,8 +70,8 @@ def test_a_baseline_of_another_top_grade_is_refused(form: str, files: Path, cli:
         )
 
 
-def test_what_does_not_change_a_measure_does_not_matter_to_it(files: Path, cli: Command) -> None:
-    """Precision knows no top grade; a mean over other topics, and residuals, are of the same scores."""
+def test_options_without_effect_on_a_measure_may_differ(files: Path, cli: Command) -> None:
+    """Check that the top grade, the topics of the mean and residuals change no score by precision."""
     same = ("compare", "b.run", "qrels.txt", "-m", "ap", "--baseline", "a.csv", "-f", "csv")
     for words in (("--top-grade", "6"), ("--topics", "both"), ("--residual-depth", "full")):
         save(cli, "a.csv", "a.run", "qrels.txt", *words)
@@ -90,20 +90,26 @@ def test_what_does_not_change_a_measure_does_not_matter_to_it(files: Path, cli: 
         (("--like", "trec_eval"), "like trec_eval (here unset), negative unjudged (here unset), …"),
     ],
 )
-def test_options_that_change_numbers_agree(words: tuple[str, ...], difference: str, files: Path, cli: Command) -> None:
+def test_options_that_change_numbers_must_agree(
+    words: tuple[str, ...], difference: str, files: Path, cli: Command
+) -> None:
     plain = ("-q", "-m", "ap", "-o", "base.csv")
     assert cli("a.run", "qrels.txt", *words, *plain).code == 0
-    said = refused(cli, "compare", "b.run", "qrels.txt", "-m", "ap", "--baseline", "base.csv")
+    message = refused(cli, "compare", "b.run", "qrels.txt", "-m", "ap", "--baseline", "base.csv")
     expected = f"base.csv: ap of 'a.run' is scored with {difference}"
-    assert said.startswith(expected.removesuffix("…")) if difference.endswith("…") else said.startswith(f"{expected};")
+    assert (
+        message.startswith(expected.removesuffix("…"))
+        if difference.endswith("…")
+        else message.startswith(f"{expected};")
+    )
 
 
 def test_other_qrels_are_named_by_their_checksums(files: Path, cli: Command) -> None:
     save(cli, "a.csv", "a.run", "qrels.txt")
     save(cli, "b.json", "b.run", "other.txt")
     digests = [gradedeval.Qrels(name).digest for name in ("other.txt", "qrels.txt")]
-    said = refused(cli, "correlate", "--from-scores", "a.csv", "--from-scores", "b.json")
-    assert said.startswith(
+    message = refused(cli, "correlate", "--from-scores", "a.csv", "--from-scores", "b.json")
+    assert message.startswith(
         f"b.json: err@20, ap, gap of 'b.run' are scored with qrels {digests[0]} (a.run: {digests[1]}); "
     )
 
@@ -126,22 +132,22 @@ def test_a_file_that_a_measure_reads_must_be_the_same(files: Path, cli: Command)
     (files / "gains.csv").write_text("0,0\n1,1\n2,2\n3,3\n")
     assert cli("a.run", "qrels.txt", *measure, "-o", "base.csv").code == 0
     (files / "gains.csv").write_text("0,0\n1,1\n2,2\n3,9\n")
-    said = refused(cli, "compare", "b.run", "qrels.txt", *measure[:2], "--baseline", "base.csv")
+    message = refused(cli, "compare", "b.run", "qrels.txt", *measure[:2], "--baseline", "base.csv")
     expected = r"base\.csv: ndcg\(gain=@gains\.csv\) of 'a\.run' is scored with gains @gains\.csv \w{6} gains \(here @"
-    assert re.match(expected, said)
+    assert re.match(expected, message)
 
 
 def test_scores_without_a_signature_are_taken_with_one_note(files: Path, cli: Command) -> None:
     save(cli, "a.csv", "a.run", "qrels.txt")
     frame = pd.read_csv("a.csv", dtype={"topic": str})
     frame.drop(columns="signature").to_csv("old.csv", index=False)
-    found = cli("compare", "b.run", "qrels.txt", "-m", "err@20 ap gap", "--baseline", "old.csv")
-    assert (found.code, found.messages[:-1]) == (0, ["old.csv: no signature, so qrels and options cannot be checked"])
+    result = cli("compare", "b.run", "qrels.txt", "-m", "err@20 ap gap", "--baseline", "old.csv")
+    assert (result.code, result.messages[:-1]) == (0, ["old.csv: no signature, so qrels and options cannot be checked"])
     frame["signature"] = frame["signature"].str.replace(gradedeval.__version__, "0.0.9")
     frame.to_csv("older.csv", index=False)
-    found = cli("compare", "b.run", "qrels.txt", "-m", "err@20 ap gap", "--baseline", "older.csv")
-    said = f"scores come from several versions: the runs by gradedeval {gradedeval.__version__}, older.csv by"
-    assert (found.code, found.messages[:-1]) == (0, [f"{said} gradedeval 0.0.9"])
+    result = cli("compare", "b.run", "qrels.txt", "-m", "err@20 ap gap", "--baseline", "older.csv")
+    note = f"scores come from several versions: the runs by gradedeval {gradedeval.__version__}, older.csv by"
+    assert (result.code, result.messages[:-1]) == (0, [f"{note} gradedeval 0.0.9"])
 
 
 def test_a_reference_is_of_the_same_qrels_and_options(files: Path, cli: Command) -> None:
@@ -206,8 +212,8 @@ def test_comparisons_carry_their_signature_in_every_form(files: Path, cli: Comma
     signature = cli(*RUNS, "qrels.txt", "-m", "err@20 ap", "--signature", "full").words
     signature = signature[signature.index("gradedeval 0") : signature.index(" | sha256 of qrels")]
     for verb in ("compare", "risk"):
-        found = cli(verb, *RUNS, "qrels.txt", "-m", "err@20 ap", "-f", "csv", "--quiet")
-        header, *rows = csv.reader(io.StringIO(found.text))
+        result = cli(verb, *RUNS, "qrels.txt", "-m", "err@20 ap", "-f", "csv", "--quiet")
+        header, *rows = csv.reader(io.StringIO(result.text))
         signed = [row[-1] for row in rows]
         assert header[-1] == "signature"
         assert [text for text in signed if text] == [signed[0]] * 2

@@ -19,8 +19,8 @@ Judged = dict[str, dict[str, int]]
 
 
 def case(seed: int) -> tuple[dict[str, dict[str, dict[str, float]]], Judged]:
-    """Two runs of two to four documents in each of two topics, of which about half are judged; one topic may have
-    nothing that is known to be relevant."""
+    """Return two runs of two to four documents a topic, about half of them judged; a topic may lack relevant
+    documents."""
     draw = random.Random(seed)
     qrels: Judged = {}
     runs: dict[str, dict[str, dict[str, float]]] = {"A": {}, "B": {}}
@@ -35,8 +35,8 @@ def case(seed: int) -> tuple[dict[str, dict[str, dict[str, float]]], Judged]:
 
 
 def ends(runs: Any, qrels: Judged, unseen: int) -> dict[str, tuple[float, float]]:
-    """measure -> how low and how high the sum of differences (A less B) comes, by scoring every completion."""
-    found = {measure: np.zeros(2) for measure in MEASURES}
+    """Return the least and the largest sum of differences (A less B) by measure, scoring every completion."""
+    totals = {measure: np.zeros(2) for measure in MEASURES}
     for topic in TOPICS:
         open_ = sorted({docno for run in runs.values() for docno in run[topic]} - qrels[topic].keys())
         ways = [
@@ -46,18 +46,18 @@ def ends(runs: Any, qrels: Judged, unseen: int) -> dict[str, tuple[float, float]
         names = [str(number) for number in range(len(ways))]
         judged = {name: qrels[topic] | way for name, way in zip(names, ways, strict=True)}
         many = {run: dict.fromkeys(names, runs[run][topic]) for run in runs}
-        one, other = gradedeval.evaluate(many, judged, MEASURES, top_grade=2).runs
+        first, second = gradedeval.evaluate(many, judged, MEASURES, top_grade=2).runs
         for column, measure in enumerate(MEASURES):
-            difference = one.score[:, column] - other.score[:, column]
-            found[measure] += (difference.min(), difference.max())
-    return {measure: (low, high) for measure, (low, high) in found.items()}
+            difference = first.score[:, column] - second.score[:, column]
+            totals[measure] += (difference.min(), difference.max())
+    return {measure: (low, high) for measure, (low, high) in totals.items()}
 
 
 @pytest.mark.parametrize(
     "seed", [0, 2, 5, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(6, 60))]
 )
 @pytest.mark.parametrize("unseen", [0, 1])
-def test_an_order_that_is_said_to_be_reversible_is(seed: int, unseen: int) -> None:
+def test_an_order_is_called_reversible_only_if_a_completion_reverses_it(seed: int, unseen: int) -> None:
     runs, qrels = case(seed)
     scores = gradedeval.evaluate(runs, qrels, MEASURES, top_grade=2, residuals="total", unseen=unseen)
     frame = gradedeval.compare(scores).frame
@@ -67,24 +67,24 @@ def test_an_order_that_is_said_to_be_reversible_is(seed: int, unseen: int) -> No
         low, high = (low, high) if row["run"] == "A" else (-high, -low)
         can = (row["difference"] <= 0 and high > 1e-9) or (row["difference"] >= 0 and low < -1e-9)
         if row["reversing"] is None:
-            said = prospect(row, reversible)
-            assert said == "could be reversed" if can else said != "could be reversed", row
+            verdict = prospect(row, reversible)
+            assert verdict == "could be reversed" if can else verdict != "could be reversed", row
 
 
 @pytest.mark.parametrize("measure", ["ap", "gap", "q", "nerr"])
-def test_what_neither_run_retrieved_reverses_an_order(measure: str) -> None:
-    """And in a topic of which nothing is known to be relevant: x serves the run behind alone."""
+def test_documents_that_neither_run_retrieved_reverse_an_order(measure: str) -> None:
+    """Include a topic without known relevant documents: x serves the run behind alone."""
     runs = {"ahead": {"1": {"y": 2.0, "x": 1.0}, "2": {"r": 1.0}}, "behind": {"1": {"x": 1.0}, "2": {"n": 1.0}}}
     qrels = {"1": {"n": 0}, "2": {"r": 1, "n": 0}}
-    said = []
+    verdicts = []
     for unseen in (0, 3):
         scores = gradedeval.evaluate(runs, qrels, measure, residuals="total", unseen=unseen)
         frame = gradedeval.compare(scores).frame
         reversible = reversible_pairs(frame, to_matrix(scores))
         (row,) = to_rows(frame)
-        said.append(prospect(row, reversible))
-    assert said[0] != "could be reversed"
+        verdicts.append(prospect(row, reversible))
+    assert verdicts[0] != "could be reversed"
     more = {topic: {f"w{number}": 1 for number in range(3 if topic == "2" else 0)} for topic in qrels}
     judged = {topic: qrels[topic] | more[topic] for topic in qrels} | {"1": {"n": 0, "x": 1}}
     ahead, behind = gradedeval.evaluate(runs, judged, measure).means_by_run.values()
-    assert said[1] == ("could be reversed" if behind[measure] > ahead[measure] else "unknown")  # type: ignore[operator]
+    assert verdicts[1] == ("could be reversed" if behind[measure] > ahead[measure] else "unknown")  # type: ignore[operator]

@@ -1,4 +1,4 @@
-"""How many unjudged documents reverse the order of two runs: against every subset of them, judged one by one."""
+"""Number of unjudged documents that reverse the order of two runs, against every subset, judged one by one."""
 
 import itertools
 import random
@@ -26,7 +26,7 @@ TOPICS = ("1", "2", "3")
 
 
 def case(seed: int, depth: int = 3, shared: bool = False) -> tuple[dict[str, Ranking], dict[str, dict[str, int]]]:
-    """Two runs and qrels; the runs have unjudged documents in common where these are `shared`."""
+    """Return two runs and qrels; with `shared` the runs have unjudged documents in common."""
     draw = random.Random(seed)
     qrels = {topic: {"a": 2, "b": 0, "c": 1} for topic in TOPICS}
     runs: dict[str, Ranking] = {}
@@ -49,22 +49,24 @@ def compared(runs: dict[str, Ranking], qrels: dict[str, dict[str, int]], measure
     return gradedeval.compare(scores).frame.iloc[0]
 
 
-def after(runs: dict[str, Ranking], qrels: dict[str, dict[str, int]], measure: str, extra: Pairs) -> dict[str, float]:
-    """The means of runs where some documents of topics are judged and have the top grade."""
+def means_after(
+    runs: dict[str, Ranking], qrels: dict[str, dict[str, int]], measure: str, extra: Pairs
+) -> dict[str, float]:
+    """Return the means of runs after some documents get the top grade."""
     judged = {topic: {**of, **{docno: 2 for t, docno in extra if t == topic}} for topic, of in qrels.items()}
-    found = gradedeval.evaluate(runs, judged, measure, top_grade=2)
-    return {run.run: float(run.score[:, 0].mean()) for run in found.runs}
+    scores = gradedeval.evaluate(runs, judged, measure, top_grade=2)
+    return {run.run: float(run.score[:, 0].mean()) for run in scores.runs}
 
 
-def fewest(runs: dict[str, Ranking], qrels: dict[str, dict[str, int]], measure: str) -> float:
-    """The fewest documents of the run behind that reverse the order, by judging every subset; measures that do not
-    depend on the pool alone."""
-    before = after(runs, qrels, measure, ())
-    behind, ahead = sorted(before, key=before.__getitem__)
+def count_fewest(runs: dict[str, Ranking], qrels: dict[str, dict[str, int]], measure: str) -> float:
+    """Return the fewest documents of the run behind that reverse the order, by judging every subset; for measures
+    that do not depend on the pool alone."""
+    original = means_after(runs, qrels, measure, ())
+    behind, ahead = sorted(original, key=original.__getitem__)
     unjudged = [(topic, docno) for topic in TOPICS for docno in runs[behind][topic] if docno not in qrels[topic]]
     for count in range(len(unjudged) + 1):
         for chosen in itertools.combinations(unjudged, count):
-            means = after(runs, qrels, measure, chosen)
+            means = means_after(runs, qrels, measure, chosen)
             if means[behind] > means[ahead] + 1e-9:
                 return count
     return np.nan
@@ -74,9 +76,9 @@ def fewest(runs: dict[str, Ranking], qrels: dict[str, dict[str, int]], measure: 
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("seed", sampled(range(1, 20), 20))
 @pytest.mark.parametrize("measure", ["dcg@3", "p@3", "rbp(p=0.8)"])
-def test_by_weights_of_ranks_no_fewer_documents_can_do(measure: str, seed: int, shared: bool) -> None:
+def test_no_fewer_documents_reverse_measures_with_weights_of_ranks(measure: str, seed: int, shared: bool) -> None:
     runs, qrels = case(seed, shared=shared)
-    row, least = compared(runs, qrels, measure), fewest(runs, qrels, measure)
+    row, least = compared(runs, qrels, measure), count_fewest(runs, qrels, measure)
     if row["difference"] == 0 or row["same_order"]:
         return
     assert (pd.isna(row["reversing"]) and np.isnan(least)) or row["reversing"] == least
@@ -84,9 +86,9 @@ def test_by_weights_of_ranks_no_fewer_documents_can_do(measure: str, seed: int, 
 
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("seed", sampled(range(1, 20), 20))
-def test_elsewhere_the_number_suffices_and_no_smaller_one_than_the_least_is_told(seed: int, shared: bool) -> None:
+def test_the_number_of_documents_suffices_by_other_measures(seed: int, shared: bool) -> None:
     runs, qrels = case(seed, shared=shared)
-    row, least = compared(runs, qrels, "err"), fewest(runs, qrels, "err")
+    row, least = compared(runs, qrels, "err"), count_fewest(runs, qrels, "err")
     assert pd.isna(row["reversing"]) or least <= row["reversing"]
     if not pd.isna(row["reversing"]):
         assert row["reversing_share"] == row["reversing"] / row["unjudged"]
@@ -106,7 +108,7 @@ def test_documents_that_the_run_ahead_lists_lift_it_too() -> None:
     ahead = {topic: {"a": 9.0, "u": 8.0, "v": 7.0} for topic in TOPICS}
     behind = {topic: {"b": 9.0, "u": 8.0, "v": 7.0} for topic in TOPICS}
     row = compared({"behind": behind, "ahead": ahead}, qrels, "p@3")
-    # Both run lists have u and v at the same ranks: whatever they are, the order stays.
+    # Both runs have u and v at the same ranks: no grade of them changes the order.
     assert row["same_order"]
     assert pd.isna(row["reversing"])
     for topic in TOPICS:
@@ -124,8 +126,8 @@ def test_topics_that_a_run_lacks_or_without_an_ideal_ranking_do_not_disturb(meas
 
 
 @pytest.mark.parametrize("measure", ["ap", "recall"])
-def test_a_topic_where_nothing_is_known_to_be_relevant_does_not_disturb(measure: str) -> None:
-    """One document there is worth infinitely more than all that is known, and to both runs."""
+def test_a_topic_without_known_relevant_documents_does_not_disturb(measure: str) -> None:
+    """Make one document there worth infinitely more than all known ones, and to both runs."""
     runs = {"a": {"1": {"y": 2.0, "x": 1.0}, "2": {"r": 1.0}}, "b": {"1": {"x": 1.0}, "2": {"n": 1.0}}}
     assert compared(runs, {"1": {"n": 0}, "2": {"r": 1, "n": 0}}, measure)["difference"] == -0.5
 
@@ -180,15 +182,15 @@ SESSION = {
 
 @pytest.fixture
 def session(tmp_path: Path) -> Path:
-    """A folder with the files of a session."""
+    """Write the files of a session and return their folder."""
     for name, content in SESSION.items():
         (tmp_path / name).write_text(content)
     return tmp_path
 
 
-def test_a_table_of_its_own_tells_what_it_takes(session: Path, cli: Command) -> None:
+def test_a_table_lists_the_documents_that_reverse_an_order(session: Path, cli: Command) -> None:
     words = ("compare", "ahead", "behind", "far", "qrels", "-m", "p@1 bpref", "--baseline", "ahead")
-    assert "unjudged docs" not in cli(*words).text  # nobody asked
+    assert "unjudged docs" not in cli(*words).text  # no --judging
     done = cli(*words, "--judging")
     table, text = done.words, done.text
     # Two topics of 40 behind: the third document reverses it. 21 - 9 topics behind: the 13th of 31.
@@ -198,8 +200,8 @@ def test_a_table_of_its_own_tells_what_it_takes(session: Path, cli: Command) -> 
     assert "a reversal assumes that unjudged documents of the trailing run get the top grade" in table
     rows = pd.read_csv(session / "out.csv") if cli(*words, "-o", "out.csv").code == 0 else None
     assert rows is not None
-    found = rows[rows["measure"] == "p@1"][["run", "reversing", "unjudged", "reversing_rank"]].values.tolist()
-    assert found == [["behind", 3, 21, 1], ["far", 13, 31, 1]]
+    reversals = rows[rows["measure"] == "p@1"][["run", "reversing", "unjudged", "reversing_rank"]].values.tolist()
+    assert reversals == [["behind", 3, 21, 1], ["far", 13, 31, 1]]
 
     (session / "close").write_text(SESSION["behind"].replace("20 Q0 u", "20 Q0 a").replace("21 Q0 u", "21 Q0 b"))
     near = cli("compare", "ahead", "close", "qrels", "-m", "p@1", "--judging").text
@@ -208,7 +210,7 @@ def test_a_table_of_its_own_tells_what_it_takes(session: Path, cli: Command) -> 
     )  # by one they come level
 
 
-def test_one_document_is() -> None:
+def test_a_single_document_takes_the_singular() -> None:
     row = {"same_order": False, "reversing": 1, "unjudged": 19}
     assert describe_reversal(row) == "reversed if 1 of 19 unjudged docs is relevant"
     assert describe_reversal(row | {"unjudged": 1}) == "reversed if 1 of 1 unjudged doc is relevant"
@@ -218,7 +220,7 @@ def test_one_document_is() -> None:
 
 
 @pytest.mark.usefixtures("session")
-def test_what_is_saved_is_unknown(cli: Command) -> None:
+def test_reversals_of_saved_scores_are_unknown(cli: Command) -> None:
     for words in ((), ("--residuals",)):
         cli("ahead", "behind", "qrels", "-m", "p@1 bpref", "-q", "-o", "scores.csv", *words)
         table = cli("compare", "--from-scores", "scores.csv", "--judging").text
@@ -227,21 +229,21 @@ def test_what_is_saved_is_unknown(cli: Command) -> None:
 
 
 @pytest.mark.usefixtures("session")
-def test_a_measure_is_known_by_the_name_that_was_asked(cli: Command) -> None:
+def test_a_measure_has_the_name_of_the_request(cli: Command) -> None:
     table = cli("compare", "ahead", "behind", "qrels", "-m", "P@1", "--judging").words
     assert re.search(r"P@1 +behind .* reversed if 3 of 21 unjudged docs are relevant ", table)
 
 
 @pytest.mark.usefixtures("session")
-def test_what_can_be_read_once_only_is_known_where_it_is_scored(cli: Command) -> None:
+def test_reversals_are_known_of_standard_input_and_not_of_iterators(cli: Command) -> None:
     def rows(first: str) -> Iterator[tuple[str, str, float]]:
         for topic in TOPICS:
             yield from ((topic, docno, 9.0 - rank) for rank, docno in enumerate([first, "u"]))
 
     qrels = {topic: {"a": 1, "b": 0} for topic in TOPICS}
     scores = gradedeval.evaluate({"one": rows("a"), "two": rows("v")}, qrels, "ap p@2", residuals="total")
-    found = gradedeval.compare(scores).frame
-    assert found["same_order"].tolist() == [False, False]
-    assert found["reversing"].isna().all()
+    frame = gradedeval.compare(scores).frame
+    assert frame["same_order"].tolist() == [False, False]
+    assert frame["reversing"].isna().all()
     table = cli("compare", "ahead", "-", "qrels", "-m", "p@1 p@2", "--judging", stdin=SESSION["behind"].encode()).words
     assert re.search(r"p@1 +stdin +ahead .* reversed if 3 of 21 unjudged docs are relevant ", table)

@@ -1,4 +1,4 @@
-"""A list or a dict of results stands wherever one result does."""
+"""Lists and dicts of results, in place of a single result."""
 
 import random
 from collections.abc import Callable
@@ -47,9 +47,9 @@ TAKERS: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", TAKERS)
-def test_results_of_single_runs_are_as_one_of_all(name: str) -> None:
-    taken = TAKERS[name]
-    together, joined, named = taken(score()), taken(each()), taken(dict(zip("AB", each(), strict=True)))
+def test_results_of_single_runs_equal_one_result_of_all(name: str) -> None:
+    function = TAKERS[name]
+    together, joined, named = function(score()), function(each()), function(dict(zip("AB", each(), strict=True)))
     assert str(joined) == str(together) == str(named)
 
 
@@ -63,11 +63,11 @@ def test_files_and_frames_of_scores_may_be_among_them(tmp_path: Path) -> None:
     first, second = each()
     second.frame.to_csv(tmp_path / "b.csv", index=False)
     whole = gradedeval.compare(score()).frame
-    for other in (tmp_path / "b.csv", str(tmp_path / "b.csv"), second.frame):
-        assert gradedeval.compare([first, other]).frame["p"].equals(whole["p"])
+    for saved in (tmp_path / "b.csv", str(tmp_path / "b.csv"), second.frame):
+        assert gradedeval.compare([first, saved]).frame["p"].equals(whole["p"])
 
 
-def test_effects_of_judging_are_those_of_all_runs() -> None:
+def test_effects_of_judging_cover_all_runs() -> None:
     joined = gradedeval.compare(each(residuals=True), judging=True).frame
     assert joined.equals(gradedeval.compare(score(residuals=True), judging=True).frame)
 
@@ -79,8 +79,8 @@ def test_results_of_unnamed_runs_are_numbered() -> None:
 
 
 def test_measures_in_common_are_compared() -> None:
-    found = gradedeval.compare([score({"A": RUNS["A"]}), score({"B": RUNS["B"]}, "ap ndcg@10")])
-    assert found.frame["measure"].tolist() == ["ndcg@10"]
+    comparison = gradedeval.compare([score({"A": RUNS["A"]}), score({"B": RUNS["B"]}, "ap ndcg@10")])
+    assert comparison.frame["measure"].tolist() == ["ndcg@10"]
 
 
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {

@@ -1,4 +1,4 @@
-"""What is found in few steps where judging is concerned, against the long way to the same."""
+"""Shortcuts of judging, against the long way to the same values."""
 
 import random
 from typing import Any
@@ -20,7 +20,8 @@ TOPICS = ("1", "2", "3")
 
 
 def evaluated(seed: int, measures: str, length: int | None = 40, **options: Any) -> Scores:
-    """Three runs of the same documents in other orders, a third of them judged; without a length each is of its own."""
+    """Return scores of three runs of the same documents in other orders, a third judged; None draws each
+    length."""
     draw = random.Random(seed)
     docnos = [f"d{number}" for number in range(60)]
     qrels = {topic: {docno: draw.randint(0, 2) for docno in draw.sample(docnos, 20)} for topic in TOPICS}
@@ -58,78 +59,78 @@ def test_cells_asked_for_one_by_one_give_the_largest_ratio(parts: int) -> None:
         def lazy(enough: Floats, of: Any = (ceilings, least, most, asked)) -> Floats:
             bounds, low, high, cells = of
             sure = [np.zeros(shape, dtype=bool) for _ in bounds]
-            for known in sure:
-                known[:, 0] = True
+            for mask in sure:
+                mask[:, 0] = True
             return UpperBounds([bound.copy() for bound in bounds], low, high, cells, sure).largest_ratio(enough)
 
         largest = largest_ratio(np.zeros(6), exact, least, most)
         assert (lazy(np.full(6, np.nan)) == largest).all()
         enough = draw.normal(size=6)
-        found = lazy(enough)
-        assert (np.minimum(found, enough) == np.minimum(largest, enough)).all()
+        ratio = lazy(enough)
+        assert (np.minimum(ratio, enough) == np.minimum(largest, enough)).all()
 
 
 @pytest.mark.parametrize(
     "measure",
     ["ap", "ap@7", "ap(norm=k)@7", "sp", "ap(rel=2)", "gap", "gap@7", "gap(norm=k)@7", "gap(g=1:3)", "gap(g=0:1)"],
 )
-def test_precisions_are_those_of_the_measure(measure: str) -> None:
+def test_precisions_agree_with_the_measure(measure: str) -> None:
     for seed in range(5):
         scores = evaluated(seed, measure)
         reread, draw = reread_of(scores), np.random.default_rng(seed)
         (part,) = reread.parts("a", TOPICS) or ()
-        found = judge_run(reread.scorer, 0, [part], {})
-        assert found.precise is not None
+        judged = judge_run(reread.scorer, 0, [part], {})
+        assert judged.precise is not None
         numbers = [draw.permutation(part.number[part.number > 0])[:size] for size in (0, 1, 5, 30, 1000)]
         cells = [part.cells(some) for some in numbers]
-        expected = top_gain_scores(reread.scorer, 0, part, map(part.choice, numbers), found.ceiling)
-        for (rows, values), wanted, some in zip(
-            found.precise[0].scores(cells, found.ceiling), expected, numbers, strict=True
+        expected = top_gain_scores(reread.scorer, 0, part, map(part.choice, numbers), judged.ceiling)
+        for (rows, values), reference, some in zip(
+            judged.precise[0].scores(cells, judged.ceiling), expected, numbers, strict=True
         ):
-            known = dict(zip(part.choice(some)[0].tolist(), wanted.tolist(), strict=True))
-            assert dict(zip(rows.tolist(), values.tolist(), strict=True)).items() <= known.items()
+            score_by_row = dict(zip(part.choice(some)[0].tolist(), reference.tolist(), strict=True))
+            assert dict(zip(rows.tolist(), values.tolist(), strict=True)).items() <= score_by_row.items()
 
 
 @pytest.mark.parametrize("measure", ["ap", "gap(g=1:3)"])
 def test_first_documents_are_scored_as_by_the_measure(measure: str) -> None:
     reread = reread_of(evaluated(3, measure))
     (part,) = reread.parts("b", TOPICS) or ()
-    found = judge_run(reread.scorer, 0, [part], {})
-    seen, rows, tried = found.seen[0], np.arange(3), np.arange(12)
-    assert found.precise is not None
-    each = found.precise[0].down_to(seen, tried, 1.0)
+    judged = judge_run(reread.scorer, 0, [part], {})
+    seen, rows, tried = judged.seen[0], np.arange(3), np.arange(12)
+    assert judged.precise is not None
+    each = judged.precise[0].down_to(seen, tried, 1.0)
     for number in tried.tolist():
-        (wanted,) = top_gain_scores(reread.scorer, 0, part, [(rows, seen & (seen.cumsum(1) <= number))], 1.0)
-        assert (each[:, number] == wanted).all()
+        (expected,) = top_gain_scores(reread.scorer, 0, part, [(rows, seen & (seen.cumsum(1) <= number))], 1.0)
+        assert (each[:, number] == expected).all()
 
 
 @pytest.mark.parametrize("measure", ["ap", "ap(norm=k)@7", "gap", "gap@9", "gm_ap"])
-def test_lowest_scores_beside_others_are_those_of_their_bounds(measure: str) -> None:
+def test_lowest_scores_of_some_topics_equal_bounds_of_all_topics(measure: str) -> None:
     reread = reread_of(evaluated(1, measure))
     (part,) = reread.parts("a", TOPICS) or ()
     rows, missed = np.array([0, 1, 2]), np.array([0, 3, 17])
     for shift in range(3):
         missed = np.roll(missed, shift)
-        found = bounds_by_missed(reread.scorer, part.batch, 0, rows, missed)
-        assert found is not None
-        assert (found == bounds_with_missed(reread.scorer, part.batch, 0, missed)).all()
+        bounds = bounds_by_missed(reread.scorer, part.batch, 0, rows, missed)
+        assert bounds is not None
+        assert (bounds == bounds_with_missed(reread.scorer, part.batch, 0, missed)).all()
 
 
 def test_runs_that_are_ranked_need_not_be_read_again() -> None:
     scores = evaluated(2, "ap err@5")
-    read = reread_of(scores)
-    ranked = RereadRuns.of_runs(read.scorer, scores.sources, rank_runs(scores.sources, read.scorer.grader))
+    unranked = reread_of(scores)
+    ranked = RereadRuns.of_runs(unranked.scorer, scores.sources, rank_runs(scores.sources, unranked.scorer.grader))
     assert ranked is not None
     for run in "abc":
-        parts = [(reread.parts(run, TOPICS) or [])[0] for reread in (read, ranked)]
-        one, other = (
+        parts = [(reread.parts(run, TOPICS) or [])[0] for reread in (unranked, ranked)]
+        first, second = (
             {name: (part.batch.codes[row].tolist(), part.unjudged[row].tolist()) for row, name in enumerate(part.names)}
             for part in parts
         )
-        assert one == other
+        assert first == second
     paired = shared_topics(to_matrix(scores), "ap")
-    asked = [("a", "b", paired, 0.01), ("b", "c", paired, 0.3)]
-    assert ReversalFinder(read).reversals(asked) == ReversalFinder(ranked).reversals(asked)
+    requests = [("a", "b", paired, 0.01), ("b", "c", paired, 0.3)]
+    assert ReversalFinder(unranked).reversals(requests) == ReversalFinder(ranked).reversals(requests)
 
 
 @pytest.mark.filterwarnings("ignore:unseen.*no measure here uses it")  # sp
@@ -154,41 +155,43 @@ def test_few_ranks_suffice(measure: str, unseen: float | None, seeds: int, monke
             assert (enough[sure] <= np.array([highest, -lowest])[sure]).all()
             reached += int(sure.sum())
             with monkeypatch.context() as patched:
-                found = differences.bounds(first, second, least, most)
+                bounds = differences.bounds(first, second, least, most)
                 patched.setattr(Differences, "_reached", lambda *asked: np.zeros(asked[-1].shape, dtype=bool))
-                wanted = differences.bounds(first, second, least, most)
-            assert (np.fmax(found[0], least) == np.fmax(wanted[0], least)).all()
-            assert (np.fmin(found[1], most) == np.fmin(wanted[1], most)).all()
+                expected = differences.bounds(first, second, least, most)
+            assert (np.fmax(bounds[0], least) == np.fmax(expected[0], least)).all()
+            assert (np.fmin(bounds[1], most) == np.fmin(expected[1], most)).all()
     assert reached > 100
 
 
 @pytest.mark.parametrize("measure", ["ap", "gap(g=1:3)", "sp"])
-def test_bounds_of_a_pair_are_the_same_whichever_pairs_go_with_it(measure: str) -> None:
+def test_bounds_of_a_pair_do_not_depend_on_other_pairs(measure: str) -> None:
     for seed in range(6):
         scores = evaluated(seed, measure, length=None)
         paired, first, second = shared_topics(to_matrix(scores), measure), np.array([0, 0, 1]), np.array([1, 2, 2])
         nothing = np.full((3, len(TOPICS)), np.nan)
         together = Differences(reread_of(scores), paired).bounds(first, second, nothing, nothing)
         for pair in range(3):
-            own = slice(pair, pair + 1)
-            alone = Differences(reread_of(scores), paired).bounds(first[own], second[own], nothing[own], nothing[own])
+            index = slice(pair, pair + 1)
+            alone = Differences(reread_of(scores), paired).bounds(
+                first[index], second[index], nothing[index], nothing[index]
+            )
             assert np.array_equal([table[0] for table in alone], [table[pair] for table in together])
 
 
 @pytest.mark.parametrize("depth", [100, (1 << 15) - 1, 1 << 15, 40_000])
 def test_runs_of_many_ranks_have_few_documents_in_common(depth: int) -> None:
-    """Small numbers count the ranks of the unjudged documents, whose last one may stand far above the last rank."""
+    """Count ranks of unjudged documents in small numbers; the last one may stand far beyond the last rank."""
     nothing, zero = np.zeros((1, depth)), np.zeros(1)
-    one, other = (
+    first, second = (
         Ranking.of(nothing, np.ones(1), zero, np.zeros(3, dtype=int), np.array(ranks), np.array(numbers))
         for ranks, numbers in (([0, 4, 9], [1, 2, 3]), ([2, 5, 60], [3, 4, 5]))
     )
-    unknown = unjudged_of(one, other, 0)
+    unknown = unjudged_of(first, second, 0)
     assert unknown.first.tolist() == [0, 4, 9, depth, depth]
     assert unknown.second.tolist() == [depth, depth, 2, 5, 60]
-    (shared,) = shared_above([one, other], np.array([0]), np.array([10, depth]))
+    (shared,) = shared_above([first, second], np.array([0]), np.array([10, depth]))
     assert shared.tolist() == [[[3, 1]], [[3, 1]]]
-    assert counts_of(one, other, 0, np.zeros(1, dtype=int)).seen.tolist() == [5]
+    assert counts_of(first, second, 0, np.zeros(1, dtype=int)).seen.tolist() == [5]
 
 
 @pytest.mark.parametrize("measure", ["ap", "gap(g=1:3)", "ndcg", "err"])
@@ -196,8 +199,8 @@ def test_documents_that_are_not_sorted_at_first_are_found_too(measure: str, monk
     for seed in range(8):
         scores = evaluated(seed, measure)
         paired = shared_topics(to_matrix(scores), measure)
-        asked = [(*runs, paired, needed) for runs in ("ab", "ca", "bc") for needed in (0.01, 0.1, 0.4)]
-        wanted = ReversalFinder(reread_of(scores)).reversals(asked)
+        requests = [(*runs, paired, needed) for runs in ("ab", "ca", "bc") for needed in (0.01, 0.1, 0.4)]
+        expected = ReversalFinder(reread_of(scores)).reversals(requests)
         with monkeypatch.context() as patched:
             patched.setattr(reversals, "FIRST_SORTED", 4)
-            assert ReversalFinder(reread_of(scores)).reversals(asked) == wanted
+            assert ReversalFinder(reread_of(scores)).reversals(requests) == expected

@@ -35,8 +35,8 @@ def randomization(differences: Floats, draws: int, seed: int) -> Floats:
     return p_values(differences, "randomization", draws, seed)
 
 
-def scores(pairs: int, topics: int, seed: int = 1, digits: int = 12) -> Floats:
-    """pairs × topics differences, some of them 0 or tied where `digits` are few."""
+def draw_differences(pairs: int, topics: int, seed: int = 1, digits: int = 12) -> Floats:
+    """Return pairs × topics differences, some of them 0 or tied if `digits` are few."""
     return np.random.default_rng(seed).normal(0.05, 0.2, (pairs, topics)).round(digits)
 
 
@@ -71,21 +71,23 @@ def test_all_sign_flips_are_listed_once() -> None:
 
 
 def test_random_flips_count_the_observed_one_too() -> None:
-    differences = scores(3, 40)
+    differences = draw_differences(3, 40)
     flips = sign_flips(40, 999, 7)
-    naive = [(1 + sum(abs((row * own).sum()) >= abs(own.sum()) - 1e-12 for row in flips)) / 1000 for own in differences]
+    naive = [
+        (1 + sum(abs((flip * row).sum()) >= abs(row.sum()) - 1e-12 for flip in flips)) / 1000 for row in differences
+    ]
     assert randomization(differences, 999, 7) == pytest.approx(naive, abs=1e-12)
     assert randomization(np.ones((1, 40)), 999, 7)[0] == 1 / 1000
 
 
 def test_one_seed_gives_one_result_and_another_another() -> None:
-    differences = scores(4, 40)
+    differences = draw_differences(4, 40)
     assert (randomization(differences, 500, 1) == randomization(differences, 500, 1)).all()
     assert (randomization(differences, 500, 1) != randomization(differences, 500, 2)).any()
 
 
 def test_a_pair_does_not_depend_on_the_pairs_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    differences = scores(30, 40)
+    differences = draw_differences(30, 40)
     results: list[Callable[[Floats], Floats]] = [
         lambda some: randomization(some, 300, 1),
         lambda some: np.array(randomization_test(some, 300, 1, 0.05)[1:]).T,
@@ -97,37 +99,37 @@ def test_a_pair_does_not_depend_on_the_pairs_beside_it(monkeypatch: pytest.Monke
     assert len(chunks(30, 300)) == 10
     for result, whole in zip(results, together, strict=True):
         assert result(differences) == pytest.approx(whole, abs=1e-12)
-        assert np.concatenate([result(one[None]) for one in differences]) == pytest.approx(whole, abs=1e-12)
+        assert np.concatenate([result(row[None]) for row in differences]) == pytest.approx(whole, abs=1e-12)
 
 
 # Tukey
 
 
 def test_two_runs_have_the_same_p_by_tukey_s_range_as_by_sign_flips() -> None:
-    first, second = scores(2, 8)
+    first, second = draw_differences(2, 8)
     p, _ = tukey_hsd(np.array([first, second]), np.array([(second - first).mean()]), 10_000, 0, 0.05)
     assert p == pytest.approx(randomization((second - first)[None], 10_000, 0), abs=1e-15)
 
 
 def test_three_runs_on_three_topics_by_all_216_permutations() -> None:
-    own = np.array([[0.9, 0.8, 0.7], [0.5, 0.6, 0.1], [0.2, 0.3, 0.4]])
+    scores = np.array([[0.9, 0.8, 0.7], [0.5, 0.6, 0.1], [0.2, 0.3, 0.4]])
     ranges = []
     for orders in itertools.product(itertools.permutations(range(3)), repeat=3):
-        means = [sum(own[orders[topic][run], topic] for topic in range(3)) / 3 for run in range(3)]
+        means = [sum(scores[orders[topic][run], topic] for topic in range(3)) / 3 for run in range(3)]
         ranges.append(max(means) - min(means))
-    difference = own[0].mean() - own[2].mean()
+    difference = scores[0].mean() - scores[2].mean()
     by_hand = sum(value >= difference - 1e-12 for value in ranges) / 216
-    p, margin = tukey_hsd(own, np.array([difference]), 216, 0, 0.05)
+    p, margin = tukey_hsd(scores, np.array([difference]), 216, 0, 0.05)
     assert p[0] == by_hand == pytest.approx(36 / 216)
     assert margin == pytest.approx(sorted(ranges)[-11])  # with 11 of 216 as far p is above 0.05
 
 
 def test_random_permutations_of_labels_come_close_to_all_of_them() -> None:
-    own = scores(3, 4)
+    scores = draw_differences(3, 4)
     differences = np.array([0.01, 0.05, 0.1, 0.2])
-    (exact, margin), (drawn_, other) = (tukey_hsd(own, differences, draws, 0, 0.05) for draws in (1296, 1295))
+    (exact, margin), (drawn_, drawn_margin) = (tukey_hsd(scores, differences, draws, 0, 0.05) for draws in (1296, 1295))
     assert np.abs(exact - drawn_).max() < 0.05
-    assert margin == pytest.approx(other, rel=0.1)
+    assert margin == pytest.approx(drawn_margin, rel=0.1)
 
 
 # scipy's tests
@@ -148,10 +150,10 @@ COUNTS_TIES = pytest.mark.skipif(
 )
 def test_wilcoxon_is_scipy_s_of_each_pair_on_its_own(topics: int, digits: int) -> None:
     pairs = 4 if topics == 12 else 12
-    differences = scores(pairs, topics, digits=digits)
-    theirs = [stats.wilcoxon(own).pvalue for own in differences]
+    differences = draw_differences(pairs, topics, digits=digits)
+    theirs = [stats.wilcoxon(row).pvalue for row in differences]
     assert p_values(differences, "wilcoxon", 1, 0) == pytest.approx(theirs, rel=1e-12)
-    mixed = np.concatenate([differences, scores(3, topics, 9)])
+    mixed = np.concatenate([differences, draw_differences(3, topics, 9)])
     assert p_values(mixed, "wilcoxon", 1, 0)[:pairs] == pytest.approx(theirs, rel=1e-12)
 
 
@@ -159,24 +161,24 @@ def test_wilcoxon_is_scipy_s_of_each_pair_on_its_own(topics: int, digits: int) -
 @COUNTS_TIES
 @pytest.mark.parametrize("denominator", sampled([10, 3, 7, 1024], 4))
 @pytest.mark.parametrize("topics", [7, TIED, 60])
-def test_wilcoxon_ties_what_differs_in_the_last_bits_alone(topics: int, denominator: int) -> None:
+def test_wilcoxon_ties_differences_equal_up_to_their_last_bits(topics: int, denominator: int) -> None:
     # 0.3 − 0.2 is not 0.2 − 0.1 in floating point; whole numbers of hits have exact differences.
     pairs = 4 if topics == 12 else 12
     hits = np.random.default_rng(3).integers(0, denominator + 1, (2, pairs, topics))
-    theirs = [stats.wilcoxon(own).pvalue for own in hits[0] - hits[1]]
+    theirs = [stats.wilcoxon(row).pvalue for row in hits[0] - hits[1]]
     noisy = hits[0] / denominator - hits[1] / denominator
     assert p_values(noisy, "wilcoxon", 1, 0) == pytest.approx(theirs, rel=1e-12)
 
 
 def test_sign_is_scipy_s_binomial_test_without_the_ties() -> None:
-    differences = scores(20, 25, digits=1)
-    theirs = [stats.binomtest(int((own > 0).sum()), int((own != 0).sum())).pvalue for own in differences]
+    differences = draw_differences(20, 25, digits=1)
+    theirs = [stats.binomtest(int((row > 0).sum()), int((row != 0).sum())).pvalue for row in differences]
     assert p_values(differences, "sign", 1, 0) == pytest.approx(theirs, rel=1e-12)
     assert p_values(np.array([[1.0, 1, 1, 0]]), "sign", 1, 0)[0] == 0.25  # 2 · 1/2^3
 
 
 @pytest.mark.parametrize("test", ["t", "bootstrap"])
-def test_topics_that_all_differ_alike_have_no_p_by_what_divides_by_the_deviation(test: Any) -> None:
+def test_equal_differences_have_no_p_in_tests_that_divide_by_the_deviation(test: Any) -> None:
     # 0.3 − 0.1 is not 0.5 − 0.3 in floating point.
     alike = np.array([[0.5] * 10, [0.3 - 0.1, 0.5 - 0.3] * 5, [0.5] * 9 + [0.4], [0.0] * 10])
     assert np.isnan(p_values(alike, test, 99, 0)).tolist() == [True, True, False, False]
@@ -200,9 +202,9 @@ def test_corrections_by_hand() -> None:
 
 @pytest.mark.parametrize("correction", ["holm", "bonferroni", "bh", "none"])
 def test_a_pair_without_p_counts_in_the_family_and_stays_without(correction: Any) -> None:
-    found = correct_p_values(np.array([0.01, np.nan, 0.03]), correction)
-    assert found.tolist()[::2] == correct_p_values(np.array([0.01, 1, 0.03]), correction).tolist()[::2]
-    assert np.isnan(found[1])
+    corrected = correct_p_values(np.array([0.01, np.nan, 0.03]), correction)
+    assert corrected.tolist()[::2] == correct_p_values(np.array([0.01, 1, 0.03]), correction).tolist()[::2]
+    assert np.isnan(corrected[1])
 
 
 def test_bh_is_scipy_s() -> None:
@@ -211,13 +213,13 @@ def test_bh_is_scipy_s() -> None:
 
 
 def test_effect_sizes_by_hand() -> None:
-    # mean 2, sample deviation 2; nothing differs; all differ alike.
-    found = effect_size(np.array([[0.0, 2, 4], [0, 0, 0], [0.3, 0.3, 0.3]]))
-    assert found.tolist() == [1, 0, np.inf]
+    # Mean 2 and sample deviation 2; no differences; equal differences.
+    effects = effect_size(np.array([[0.0, 2, 4], [0, 0, 0], [0.3, 0.3, 0.3]]))
+    assert effects.tolist() == [1, 0, np.inf]
     assert effect_size(np.array([[0.5]]))[0] == np.inf
 
 
-def test_signs_that_are_drawn_in_parts_are_those_drawn_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_signs_drawn_in_parts_equal_signs_drawn_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gradedeval.arrays.CELLS", 100)
     bits = np.random.default_rng(4).integers(0, 2, (50, 31))
     assert sign_flips(31, 50, 4).tolist() == (1 - 2 * bits).tolist()
@@ -227,20 +229,20 @@ def test_signs_that_are_drawn_in_parts_are_those_drawn_at_once(monkeypatch: pyte
 
 
 def test_the_level_is_sakai_s_algorithm_in_a_loop() -> None:
-    differences = scores(5, 20)
+    differences = draw_differences(5, 20)
     counts = (topic_weights(20, 300, 2) * 20).round().astype(int)  # which all pairs share
     samples = [np.repeat(np.arange(20), row) for row in counts]
     level, needed = studentized(differences, 300, 2, 0.05)
 
-    def t(own: Floats) -> float:
-        return float(own.mean() / (own.std(ddof=1) / np.sqrt(len(own))))
+    def t(sample: Floats) -> float:
+        return float(sample.mean() / (sample.std(ddof=1) / np.sqrt(len(sample))))
 
-    for at, own in enumerate(differences):
-        shifted = own - own.mean()
+    for pair, row in enumerate(differences):
+        shifted = row - row.mean()
         drawn_t = np.array([t(shifted[sample]) for sample in samples])
-        assert level[at] == (np.abs(drawn_t) >= abs(t(own))).mean()
+        assert level[pair] == (np.abs(drawn_t) >= abs(t(row))).mean()
         fifteenth = np.argsort(-np.abs(drawn_t))[14]
-        assert needed[at] == pytest.approx(abs(shifted[samples[fifteenth]].mean()), abs=1e-12)
+        assert needed[pair] == pytest.approx(abs(shifted[samples[fifteenth]].mean()), abs=1e-12)
 
 
 def test_equal_runs_are_not_told_apart_and_constant_differences_are() -> None:
@@ -258,7 +260,7 @@ def test_levels_of_a_true_null_hypothesis_are_uniform_or_nearly() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("settings", "message"),
     [
         ({"test": "ttest"}, "test: invalid value 'ttest'"),
         ({"correction": "holmes"}, "correction: invalid value 'holmes'; did you mean 'holm'?"),
@@ -268,13 +270,13 @@ def test_levels_of_a_true_null_hypothesis_are_uniform_or_nearly() -> None:
         ({"test": "tukey-hsd", "correction": "bh"}, "correction: tukey-hsd already corrects for all pairs"),
     ],
 )
-def test_a_trial_that_makes_no_sense_is_a_fault_of_usage(given: dict[str, object], says: str) -> None:
-    with pytest.raises(InputError, match="^" + says.replace("?", r"\?")) as caught:
-        Settings(**given)  # type: ignore[arg-type]
+def test_settings_that_make_no_sense_are_a_fault_of_usage(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match="^" + message.replace("?", r"\?")) as caught:
+        Settings(**settings)  # type: ignore[arg-type]
     assert caught.value.usage
 
 
-def test_what_was_drawn_is_said() -> None:
+def test_a_description_has_the_draws_and_the_seed() -> None:
     assert describe_test("t", 50, 10_000, 0) == "t"
     assert describe_test("randomization", 50, 10_000, 3) == "randomization, 10000 draws, seed 3"
     assert describe_test("bootstrap", 8, 10_000, 3) == "bootstrap, 10000 draws, seed 3"

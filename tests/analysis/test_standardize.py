@@ -19,22 +19,22 @@ RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "ne
 
 def test_scores_are_the_normal_distribution_of_z() -> None:
     plain = gradedeval.evaluate(RUNS, QRELS, "sp ndcg@10", residuals=True)
-    own = to_matrix(plain).score
-    deviation = own.std(0, ddof=1)
-    z = (own - own.mean(0)) / np.where(deviation > 1e-12, deviation, np.inf)
-    found = gradedeval.standardize(plain)
-    assert to_matrix(found).score == pytest.approx(stats.norm.cdf(z), abs=1e-12)
-    assert re.search(r" \| standardized over 4 runs [0-9a-f]{6}$", found.signature)
-    assert set(found.residuals_by_run["rivers-bm25.run"].values()) == {None}
-    assert plain.signature in found.signature
+    scores = to_matrix(plain).score
+    deviation = scores.std(0, ddof=1)
+    z = (scores - scores.mean(0)) / np.where(deviation > 1e-12, deviation, np.inf)
+    standardized = gradedeval.standardize(plain)
+    assert to_matrix(standardized).score == pytest.approx(stats.norm.cdf(z), abs=1e-12)
+    assert re.search(r" \| standardized over 4 runs [0-9a-f]{6}$", standardized.signature)
+    assert set(standardized.residuals_by_run["rivers-bm25.run"].values()) == {None}
+    assert plain.signature in standardized.signature
 
 
 def test_two_runs_stand_as_far_apart_on_every_topic_and_equal_ones_in_the_middle() -> None:
     qrels = {"1": {"a": 1, "b": 0}, "2": {"a": 1, "b": 0}}
     runs = {"x": {"1": {"a": 2, "b": 1}, "2": {"a": 2}}, "y": {"1": {"b": 2, "a": 1}, "2": {"a": 2}}}
-    found = gradedeval.standardize(gradedeval.evaluate(runs, qrels, "rr"))
-    assert found.by_topic("rr", "x") == {"1": pytest.approx(stats.norm.cdf(np.sqrt(0.5))), "2": 0.5}
-    assert found.by_topic("rr", "y") == {"1": pytest.approx(stats.norm.cdf(-np.sqrt(0.5))), "2": 0.5}
+    standardized = gradedeval.standardize(gradedeval.evaluate(runs, qrels, "rr"))
+    assert standardized.by_topic("rr", "x") == {"1": pytest.approx(stats.norm.cdf(np.sqrt(0.5))), "2": 0.5}
+    assert standardized.by_topic("rr", "y") == {"1": pytest.approx(stats.norm.cdf(-np.sqrt(0.5))), "2": 0.5}
 
 
 def test_a_saved_reference_gives_the_same_for_one_run(cli: Command, tmp_path: Path) -> None:
@@ -48,14 +48,14 @@ def test_a_saved_reference_gives_the_same_for_one_run(cli: Command, tmp_path: Pa
 
 
 def test_other_verbs_take_standardized_scores(cli: Command) -> None:
-    found = cli("compare", *RUNS, QRELS, "-m", "sp", "--standardize", "--draws", "99")
-    assert "standardized over 4 runs" in found.text
-    assert "inconclusive" not in found.text
+    result = cli("compare", *RUNS, QRELS, "-m", "sp", "--standardize", "--draws", "99")
+    assert "standardized over 4 runs" in result.text
+    assert "inconclusive" not in result.text
     for verb in (("correlate",), ("power", "--draws", "99")):
         assert "standardized over 4 runs" in cli(*verb, *RUNS, QRELS, "-m", "sp ap", "--standardize").text
 
 
-def test_what_cannot_be_standardized_is_a_fault() -> None:
+def test_unsuitable_scores_and_references_are_faults() -> None:
     scores = gradedeval.evaluate(RUNS, QRELS, "num_ret ap")
     with pytest.raises(InputError, match="'num_ret' is a count"):
         gradedeval.standardize(scores)

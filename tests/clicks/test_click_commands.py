@@ -29,7 +29,7 @@ def test_a_seed_gives_the_same_bytes_in_any_process(cli: Command, log: str) -> N
     assert cli("clicks", "simulate", *RUNS, RIVERS, *USERS, "--seed", "1").out != again.out
 
 
-def test_from_clicks_to_gains_to_a_score(cli: Command, log: str, tmp_path: Path) -> None:
+def test_clicks_teach_gains_that_score_runs(cli: Command, log: str, tmp_path: Path) -> None:
     gains = str(tmp_path / "gains.csv")
     learned = succeed(cli("clicks", "gains", log, RIVERS, "--model", "cm", "-o", gains))
     assert "grades below 0 have gain 0 regardless of clicks" in learned.messages
@@ -38,7 +38,7 @@ def test_from_clicks_to_gains_to_a_score(cli: Command, log: str, tmp_path: Path)
     assert "gains.csv" in scored.text
 
 
-def test_from_clicks_to_a_model_to_clicks(cli: Command, log: str, tmp_path: Path) -> None:
+def test_a_model_fitted_to_clicks_simulates_clicks(cli: Command, log: str, tmp_path: Path) -> None:
     model, relevance = str(tmp_path / "cm.json"), tmp_path / "relevance.csv"
     written = ("--write-model", model, "--write-relevance", str(relevance), "--min-seen", "100")
     fitted = succeed(cli("clicks", "models", log, "--model", "cm", *written, "-f", "csv"))
@@ -72,8 +72,8 @@ def test_qrels_are_read_as_their_options_say(cli: Command, log: str, tmp_path: P
         "correlate": ("-m", "err", "--unjudged", "keep"),
     }.items():
         plain = cli("clicks", verb, log, RIVERS, *more, "--quiet", "-f", "csv")
-        other = cli("clicks", verb, log, "words.csv", *more, *options)
-        assert (other.code, other.out) == (plain.code, plain.out), verb
+        converted = cli("clicks", verb, log, "words.csv", *more, *options)
+        assert (converted.code, converted.out) == (plain.code, plain.out), verb
 
 
 @pytest.mark.one_in(6)
@@ -101,7 +101,7 @@ def test_qrels_are_read_as_their_options_say(cli: Command, log: str, tmp_path: P
         (("simulate", *RUNS, RIVERS, "--as", "ndcg"), "'ndcg': has no user who looks and clicks; name a C/W/L measure"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_a_command(words: tuple[str, ...], message: str, cli: Command, log: str) -> None:
+def test_bad_arguments_have_a_clear_message(words: tuple[str, ...], message: str, cli: Command, log: str) -> None:
     done = cli("clicks", *(word.format(log=log) if word == "{log}" else word for word in words))
     assert done.code == 2
     assert message in done.messages[-1]

@@ -1,4 +1,4 @@
-"""Click measures by list, and how measures of lists agree with them."""
+"""Click measures by list, and their correlation with measures of lists."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ from support.clicks import COVID, SESSION_TRACK, all_judged, session_track
 from support.commands import Command
 from support.paths import DATA, shared
 
-pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")  # notes are compared where they matter
+pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")  # the tests of notes compare them
 
 QRELS = {"p": {"a": 3, "b": 0, "c": 2, "d": 1}, "q": {"a": 0, "e": 4}}
 LOG = """topic\tclicks\tshown\tcount\tlong
@@ -61,13 +61,13 @@ def test_click_measures_are_means_over_the_sessions_of_a_list() -> None:
 def test_of_one_click_all_reciprocal_ranks_agree() -> None:
     with pytest.warns(match="ss is left out: it needs qrels"):
         frame = clicks.measures(log_of()).frame
-    one = frame[frame["shown"] == "e a"].iloc[0]
-    assert one["maxrr"] == one["meanrr"] == one["minrr"] == one["plc"] == 1
+    row = frame[frame["shown"] == "e a"].iloc[0]
+    assert row["maxrr"] == row["meanrr"] == row["minrr"] == row["plc"] == 1
     assert "ss" not in frame
 
 
-def by_hand(x: list[float], y: list[float], n: list[int]) -> float:
-    """The equation of Chapelle et al., section 6.2."""
+def correlation_by_hand(x: list[float], y: list[float], n: list[int]) -> float:
+    """Return the correlation by the equation of Chapelle et al., section 6.2."""
     total = sum(n)
     mx, my = (sum(c * v for c, v in zip(n, values, strict=True)) / total for values in (x, y))
     above = sum(c * (a - mx) * (b - my) for a, b, c in zip(x, y, n, strict=True))
@@ -80,36 +80,38 @@ def by_hand(x: list[float], y: list[float], n: list[int]) -> float:
 def test_correlation_is_the_paper_s_equation() -> None:
     draw = np.random.default_rng(1)
     x, y, n = draw.random((9, 2)), draw.random((9, 3)), draw.integers(1, 9, 9)
-    found = weighted_correlation(x, y, n)
+    correlation = weighted_correlation(x, y, n)
     for i, j in itertools.product(range(2), range(3)):
-        assert found[i, j] == pytest.approx(by_hand(x[:, i].tolist(), y[:, j].tolist(), n.tolist()), rel=1e-12)
+        assert correlation[i, j] == pytest.approx(
+            correlation_by_hand(x[:, i].tolist(), y[:, j].tolist(), n.tolist()), rel=1e-12
+        )
     repeated = np.repeat(np.arange(9), n)
-    assert found == pytest.approx(np.corrcoef(x[repeated].T, y[repeated].T)[:2, 2:], rel=1e-12)
+    assert correlation == pytest.approx(np.corrcoef(x[repeated].T, y[repeated].T)[:2, 2:], rel=1e-12)
 
 
 @pytest.mark.parametrize("value", [0.1, 1 / 3, 1e9 + 0.1])
 def test_without_variance_there_is_no_correlation(value: float) -> None:
-    found = weighted_correlation(np.full((7, 1), value), np.arange(7.0)[:, None], np.arange(1, 8))
-    assert np.isnan(found).all()
+    correlation = weighted_correlation(np.full((7, 1), value), np.arange(7.0)[:, None], np.arange(1, 8))
+    assert np.isnan(correlation).all()
 
 
 def test_lists_are_scored_as_rankings_of_their_topics() -> None:
     log = log_of()
-    found = clicks.correlate(log, QRELS, "err ap(rel=2) ndcg@2")
-    # The lists whose documents are all judged, and their sessions.
+    result = clicks.correlate(log, QRELS, "err ap(rel=2) ndcg@2")
+    # The fully judged lists.
     lists = {"1": ("p", "a b c"), "2": ("p", "b d"), "3": ("q", "e a"), "4": ("q", "a e")}
     qrels = {number: QRELS[topic] for number, (topic, _) in lists.items()}
     run = {
-        number: {docno: -float(rank) for rank, docno in enumerate(shown.split())}
-        for number, (_, shown) in lists.items()
+        number: {docno: -float(rank) for rank, docno in enumerate(docnos.split())}
+        for number, (_, docnos) in lists.items()
     }
     scores = evaluate(run, qrels, "err ap(rel=2) ndcg@2").frame.query("topic != 'all'")
     with pytest.warns():
         clicked = clicks.measures(log, QRELS).frame.set_index(["topic", "shown"])
-    for row in found.frame.itertuples():
+    for row in result.frame.itertuples():
         of = scores[scores["measure"] == row.measure].set_index("topic")["score"]
         values = [clicked.loc[lists[number]] for number in lists]
-        expected = by_hand(
+        expected = correlation_by_hand(
             [float(of[number]) for number in lists],
             [float(value[row.clicks]) for value in values],
             [int(value["sessions"]) for value in values],
@@ -118,9 +120,9 @@ def test_lists_are_scored_as_rankings_of_their_topics() -> None:
         assert (row.topics, row.configurations, row.sessions) == (2, 4, 9)
 
 
-def test_what_is_left_out_is_told() -> None:
-    found = clicks.correlate(log_of(), QRELS, "err", depth=2)
-    assert found.notes[:3] == [
+def test_notes_report_the_lists_left_out() -> None:
+    result = clicks.correlate(log_of(), QRELS, "err", depth=2)
+    assert result.notes[:3] == [
         "<file>: depth=2: 3 clicks below it ignored",
         "<file>: 1 list (1 session) with fewer than 2 documents left out",
         '<file>: 1 list (1 session) with a document that is not judged (unjudged="keep" counts them) left out',
@@ -140,7 +142,7 @@ def test_a_split_is_the_correlation_of_each_part() -> None:
 
 
 def test_deciles_are_of_topics_by_their_sessions() -> None:
-    lines = [f"{topic}\t1\t{shown}\t{topic + 1}" for topic in range(20) for shown in ("a b", "b a")]
+    lines = [f"{topic}\t1\t{docnos}\t{topic + 1}" for topic in range(20) for docnos in ("a b", "b a")]
     log = log_of("topic\tclicks\tshown\tcount\n" + "\n".join(lines) + "\n")
     qrels = {str(topic): {"a": 1, "b": 0} for topic in range(20)}
     frame = clicks.correlate(log, qrels, "err", by="decile").frame.drop_duplicates("by")
@@ -152,21 +154,23 @@ def test_deciles_are_of_topics_by_their_sessions() -> None:
 def test_algorithm_3_draws_two_different_lists_of_each_topic_uniformly() -> None:
     topics = ["a", "a", "a", "b", "c", "c"]
     x = np.array([[0.0], [1.0], [10.0], [5.0], [0.0], [100.0]])
-    found = paired_correlation(topics, x, np.concatenate([x, -x, x**2], axis=1), 4000, seed=0)
-    assert found[0, :2] == pytest.approx([1, -1])
+    correlations = paired_correlation(topics, x, np.concatenate([x, -x, x**2], axis=1), 4000, seed=0)
+    assert correlations[0, :2] == pytest.approx([1, -1])
     # Of topic c the difference is ±100, of topic a one of six, all equally likely: their squares' are ±10000 and so on.
     pairs = [(p - q, p * p - q * q) for p, q in itertools.permutations([0, 1, 10], 2)]
     both = [(a + c, s + 100 * c) for (a, s) in pairs for c in (100, -100)]
     exact = np.corrcoef(np.array(both, dtype=float).T)[0, 1]
-    assert found[0, 2] == pytest.approx(exact, abs=0.002)
+    assert correlations[0, 2] == pytest.approx(exact, abs=0.002)
     assert np.isnan(paired_correlation(["a", "b"], x[:2], x[:2], 10, seed=0)).all()
 
 
-def test_pairs_are_those_of_their_seed_whatever_the_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_depend_on_their_seed_and_not_on_the_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     def pairs(seed: int) -> list[float]:
-        found = clicks.correlate(log_of(), QRELS, "err ap", pairs=50, seed=seed)
-        assert found.settings.startswith(f"50 pairs of engines, seed {seed} | 2 topics | 4 configurations | 9 sessions")
-        return [round(value, 12) for value in found.frame["correlation"]]
+        result = clicks.correlate(log_of(), QRELS, "err ap", pairs=50, seed=seed)
+        assert result.settings.startswith(
+            f"50 pairs of engines, seed {seed} | 2 topics | 4 configurations | 9 sessions"
+        )
+        return [round(value, 12) for value in result.frame["correlation"]]
 
     whole = pairs(1)
     monkeypatch.setattr("gradedeval.clicks.click_measures.CELLS", 1)
@@ -189,7 +193,7 @@ def test_the_session_track_gives_its_correlations() -> None:
     assert table[["meanrr", "ss"]].to_numpy().ravel() == pytest.approx([0.266, 0.578, 0.246, 0.576], abs=5e-4)
 
 
-# Figures of an independent program. What nobody judged has grade 0 to its users, rbp and dcg have exp gains, ap and rr
+# Figures of an independent program. Unjudged documents have grade 0 to its users, rbp and dcg have exp gains, ap and rr
 # want the top grade, and lists of fewer than ten documents are left out.
 NAMES = ["err(gain=0.05:0.3:0.7)", "err(gain=exp)", "rbp(p=0.8,gain=exp)", "dcg(gain=exp)", "rr(rel=2)", "ap(rel=2)"]
 ERR, RBP = NAMES[0], NAMES[2]
@@ -219,18 +223,18 @@ def test_on_simulated_logs_the_measure_of_the_users_wins_and_reciprocal_ranks_fa
         assert set(frame["configurations"]) == {1435}  # five lists are shorter
         return frame.pivot(index="measure", columns="clicks", values="correlation").loc[NAMES]
 
-    found = {name: correlations(name) for name in users}
+    tables = {name: correlations(name) for name in users}
     for (name, click_measure), expected in TABLE.items():
-        assert found[name][click_measure].tolist() == pytest.approx(expected, abs=0.006), (name, click_measure)
-    cascade, readers = found["cascade"], found["rbp"]
+        assert tables[name][click_measure].tolist() == pytest.approx(expected, abs=0.006), (name, click_measure)
+    cascade, readers = tables["cascade"], tables["rbp"]
     assert cascade["meanrr"].idxmax() == ERR
     assert cascade["meanrr"].max() >= 0.99
     for same in ("maxrr", "minrr", "plc"):
         assert cascade[same].tolist() == pytest.approx(cascade["meanrr"].tolist(), rel=1e-12)
     assert readers["qctr"].idxmax() == RBP
     assert readers["qctr"].max() >= 0.98
-    # What the paper leaves out: reciprocal ranks of clicks favour err even where nobody stops.
-    assert readers["maxrr"].idxmax() == found["dbn"]["minrr"].idxmax() == ERR
+    # Not in the paper: reciprocal ranks of clicks favour err even if no user stops.
+    assert readers["maxrr"].idxmax() == tables["dbn"]["minrr"].idxmax() == ERR
     pairs = correlations("cascade", pairs=1000)["meanrr"]
     assert pairs.idxmax() == ERR
     assert {name: pairs[name] for name in ENGINES} == pytest.approx(ENGINES, abs=0.012)
@@ -244,7 +248,7 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_commands_print_what_the_functions_find(cli: Command) -> None:
+def test_the_commands_print_the_values_of_the_functions(cli: Command) -> None:
     outcome = cli("clicks", "measures", "log.tsv", "qrels.txt", "-f", "csv")
     rows = list(csv.DictReader(io.StringIO(outcome.text)))
     with pytest.warns():
@@ -253,10 +257,10 @@ def test_the_commands_print_what_the_functions_find(cli: Command) -> None:
     table = cli("clicks", "measures", "log.tsv", "--quiet").text.splitlines()
     assert table[0].split() == ["topic", "list", "sessions", "qctr", "uctr", "maxrr", "meanrr", "minrr", "plc"]
     words = ("clicks", "correlate", "log.tsv", "qrels.txt", "-m", "err ap(rel=2)", "--quiet")
-    found = clicks.correlate(log_of(columns="long"), QRELS, "err ap(rel=2)", by="long").frame
+    split = clicks.correlate(log_of(columns="long"), QRELS, "err ap(rel=2)", by="long").frame
     rows = json.loads(cli(*words, "--by", "long", "-f", "json").text)["rows"]
     assert [row["correlation"] for row in rows] == [
-        None if value != value else pytest.approx(value) for value in found["correlation"]
+        None if value != value else pytest.approx(value) for value in split["correlation"]
     ]
     text = cli(*words).text.splitlines()
     assert text[0].split() == ["measure", *("qctr", "uctr", "maxrr", "meanrr", "minrr", "ss", "plc")]
@@ -280,7 +284,7 @@ def test_the_commands_print_what_the_functions_find(cli: Command) -> None:
         (["measures", "bare.tsv"], "bare.tsv: no list is shown; add the column shown, the docnos from rank 1 on"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_one_line(words: list[str], message: str, cli: Command, files: Path) -> None:
+def test_bad_arguments_have_a_message_of_one_line(words: list[str], message: str, cli: Command, files: Path) -> None:
     (files / "bare.tsv").write_text("topic\tclicks\np\t1\n")
     outcome = cli("clicks", *words)
     assert outcome.messages[-1:] == [message]

@@ -1,4 +1,4 @@
-"""Weights of ranks that are nearest to what users look at: the fits of Zhang et al., tables 3 to 5."""
+"""Fits of rank weights to the ranks that users examine: Zhang et al., tables 3 to 5."""
 
 import json
 from pathlib import Path
@@ -12,14 +12,14 @@ from support.clicks import CLICKMODEL_WC, SESSION_TRACK, clickmodel_wc, session_
 from support.commands import Command
 from support.paths import DATA, ROOT, shared
 
-pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")  # notes are compared where they matter
+pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")  # the tests of notes compare them
 
 EXAMPLE = ROOT / "qrels_samples" / "zhang-clicks.tsv"
 GEOMETRIC, POISSON, ZIPF, LOGHARMONIC = "rbp", "poisson", "zipf", "logharmonic"
 
 
-def fitted(log: Any, measures: str | None = None, **options: Any) -> dict[str, tuple[float, float]]:
-    """Family -> its parameter and its divergence, the nearest first."""
+def fit_families(log: Any, measures: str | None = None, **options: Any) -> dict[str, tuple[float, float]]:
+    """Return the parameter and the divergence of each family, the nearest first."""
     frame = clicks.fit(log, measures, **options).frame
     return {
         row.measure.partition("(")[0]: (row.value, row.divergence)  # type: ignore[union-attr]
@@ -33,15 +33,15 @@ def test_on_clickmodel_wc_the_verdict_depends_on_the_scaling() -> None:
     log = clicks.read_log(clickmodel_wc("train_data", "test_data"))
     observation = clicks.observe(log)
     others = "poisson(alpha=2.36..2.37..0.001) zipf(beta=0.93..0.94..0.001)@10 logharmonic(b=2..4)@10"
-    scaled = fitted(observation, f"rbp(p=0.74..0.75..0.001) {others}")
-    plain = fitted(observation, f"rbp(p=0.7..0.71..0.001) {others}", normalize="none")
+    scaled = fit_families(observation, f"rbp(p=0.74..0.75..0.001) {others}")
+    plain = fit_families(observation, f"rbp(p=0.7..0.71..0.001) {others}", normalize="none")
     assert next(iter(scaled)) == GEOMETRIC
     assert next(iter(plain)) == ZIPF
     assert scaled[GEOMETRIC] == pytest.approx((0.745, 0.0005), abs=6e-4)
     assert scaled[POISSON] == pytest.approx((2.367, 0.299), abs=6e-4)
-    for found in (scaled, plain):
-        assert found[ZIPF] == pytest.approx((0.934, 0.0263), abs=6e-5)
-        assert found[LOGHARMONIC] == pytest.approx((2, 0.0592), abs=6e-5)
+    for fits in (scaled, plain):
+        assert fits[ZIPF] == pytest.approx((0.934, 0.0263), abs=6e-5)
+        assert fits[LOGHARMONIC] == pytest.approx((2, 0.0592), abs=6e-5)
     assert plain[GEOMETRIC] == pytest.approx((0.703, 0.0394), abs=6e-5)
     assert plain[POISSON] == pytest.approx((2.365, 0.299), abs=6e-4)
     for options, near, expected in (
@@ -49,20 +49,20 @@ def test_on_clickmodel_wc_the_verdict_depends_on_the_scaling() -> None:
         ({"mu": 1, "normalize": "none"}, "0.704..0.706..0.0001", (0.7053, 0.0422)),
         ({"clickless": "drop"}, "0.777..0.779..0.0001", (0.7785, 0.0037)),
     ):
-        found = fitted(log, f"rbp(p={near})", precision=0.0001, **options)  # type: ignore[arg-type]
-        assert found[GEOMETRIC] == pytest.approx(expected, abs=6e-5)
+        fits = fit_families(log, f"rbp(p={near})", precision=0.0001, **options)  # type: ignore[arg-type]
+        assert fits[GEOMETRIC] == pytest.approx(expected, abs=6e-5)
 
 
 @pytest.mark.skipif(not SESSION_TRACK.exists(), reason="no session track")
 def test_on_the_session_track_the_geometric_is_nearest() -> None:
     near = "rbp(p=0.88..0.89..0.001) poisson(alpha=7.7..7.72..0.001)"
     near += " zipf(beta=1.01..1.02..0.001)@50 logharmonic(b=2..4)@50"
-    found = fitted(session_track(), near, normalize="none", ranks=50)
-    assert list(found) == [GEOMETRIC, ZIPF, LOGHARMONIC, POISSON]
-    assert found[GEOMETRIC] == pytest.approx((0.885, 0.0546), abs=6e-5)
-    assert found[ZIPF] == pytest.approx((1.013, 0.127), abs=6e-4)
-    assert found[LOGHARMONIC] == pytest.approx((2, 0.364), abs=6e-4)
-    assert found[POISSON] == pytest.approx((7.71, 3.11), abs=6e-3)
+    fits = fit_families(session_track(), near, normalize="none", ranks=50)
+    assert list(fits) == [GEOMETRIC, ZIPF, LOGHARMONIC, POISSON]
+    assert fits[GEOMETRIC] == pytest.approx((0.885, 0.0546), abs=6e-5)
+    assert fits[ZIPF] == pytest.approx((1.013, 0.127), abs=6e-4)
+    assert fits[LOGHARMONIC] == pytest.approx((2, 0.364), abs=6e-4)
+    assert fits[POISSON] == pytest.approx((7.71, 3.11), abs=6e-3)
 
 
 @pytest.mark.exhaustive
@@ -75,12 +75,12 @@ def test_the_search_is_that_of_fit_weights() -> None:
 
 
 @pytest.mark.exhaustive
-def test_what_is_printed_is_notation() -> None:
+def test_printed_measures_are_notation() -> None:
     observation = clicks.observe(EXAMPLE)
     for scale in ("sum", "none"):
-        found = clicks.fit(observation, "rbp(p=0.9..0.92) rbp(p=0.8)", normalize=scale).frame  # type: ignore[arg-type]
-        assert found["scaled"].tolist() == [scale == "sum"] * 2
-        for row in found.to_dict("records"):
+        frame = clicks.fit(observation, "rbp(p=0.9..0.92) rbp(p=0.8)", normalize=scale).frame  # type: ignore[arg-type]
+        assert frame["scaled"].tolist() == [scale == "sum"] * 2
+        for row in frame.to_dict("records"):
             again = clicks.fit(observation, row["measure"], normalize=scale).frame  # type: ignore[arg-type]
             assert again["divergence"].tolist() == [row["divergence"]]
 
@@ -88,10 +88,10 @@ def test_what_is_printed_is_notation() -> None:
 def test_weights_that_leave_out_a_rank_are_infinitely_far() -> None:
     observation = clicks.observe(EXAMPLE, ranks=4)
     table = pd.DataFrame({"rank": [1, 2, 3, 4], "flat": [1.0] * 4, "top": [1.0, 1.0, 0.0, 0.0]})
-    found = clicks.fit(observation, [], weights=table)
-    assert found.frame["measure"].tolist() == ["flat", "top"]
-    assert found.frame["divergence"].tolist() == [pytest.approx(0, abs=1e-12), float("inf")]
-    assert found.notes == ["top: infinitely far, because users examine rank 3, which weighs nothing"]
+    fits = clicks.fit(observation, [], weights=table)
+    assert fits.frame["measure"].tolist() == ["flat", "top"]
+    assert fits.frame["divergence"].tolist() == [pytest.approx(0, abs=1e-12), float("inf")]
+    assert fits.notes == ["top: infinitely far, because users examine rank 3, which weighs nothing"]
 
 
 @shared
@@ -103,8 +103,8 @@ def test_tables_4_and_5_compare_with_background_weights(tmp_path: Path) -> None:
     for name, expected in (("rr", (0.436, 0.309)), ("ap", (0.997, 0.105))):
         row = fit_weights(frame[name].tolist(), "rbp(p=0.05..0.999)").frame.iloc[0]
         assert (row["value"], row["divergence"]) == pytest.approx(expected, abs=6e-4)
-    found = clicks.fit(EXAMPLE, [], weights=frame, ranks=17).frame
-    assert found["measure"].tolist() == ["ap", "rr"]
+    fits = clicks.fit(EXAMPLE, [], weights=frame, ranks=17).frame
+    assert fits["measure"].tolist() == ["ap", "rr"]
 
 
 def test_the_command_prints_the_nearest_first(cli: Command, tmp_path: Path) -> None:
@@ -132,7 +132,9 @@ def test_the_command_prints_the_nearest_first(cli: Command, tmp_path: Path) -> N
         (["--weights", "none.csv"], "none.csv: no such file; check the path"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_fitted_is_one_line(words: list[str], message: str, cli: Command, tmp_path: Path) -> None:
+def test_measures_without_a_fit_have_a_message_of_one_line(
+    words: list[str], message: str, cli: Command, tmp_path: Path
+) -> None:
     (tmp_path / "log.tsv").write_bytes(EXAMPLE.read_bytes())
     assert cli("clicks", "fit", "log.tsv", *words).messages == [message]
 
@@ -166,6 +168,6 @@ def test_a_model_of_each_user_is_not_fitted() -> None:
 @pytest.mark.exhaustive
 @pytest.mark.skipif(not CLICKMODEL_WC.exists(), reason="no clickmodel_wc")
 def test_the_search_over_whole_ranges_finds_the_same() -> None:
-    found = fitted(clickmodel_wc("train_data", "test_data"))
-    assert list(found) == [GEOMETRIC, ZIPF, LOGHARMONIC, POISSON]
-    assert [value for value, _ in found.values()] == [0.745, 0.934, 2, 2.367]
+    fits = fit_families(clickmodel_wc("train_data", "test_data"))
+    assert list(fits) == [GEOMETRIC, ZIPF, LOGHARMONIC, POISSON]
+    assert [value for value, _ in fits.values()] == [0.745, 0.934, 2, 2.367]

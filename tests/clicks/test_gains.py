@@ -40,8 +40,8 @@ def true_err(topic: int, order: Any) -> float:
     return float((gain * np.cumprod([1, *(1 - gain[:-1])]) / np.arange(1, 11)).sum())
 
 
-def pairs(sign_of: Any) -> pd.DataFrame:
-    """All pairs of lists of a topic, and the sign of a difference."""
+def pairs_of_lists(sign_of: Any) -> pd.DataFrame:
+    """Return all pairs of lists of a topic, and the sign of their difference in ERR."""
     rows = []
     for topic, orders in zip(TOPICS, ORDERS, strict=True):
         lists = [" ".join(f"d{d}" for d in order) for order in orders]
@@ -51,7 +51,7 @@ def pairs(sign_of: Any) -> pd.DataFrame:
 
 
 @pytest.mark.exhaustive
-def test_from_a_click_model_whose_parameters_grades_share(cascade: ClickLog, readers: ClickLog) -> None:
+def test_gains_from_a_click_model_with_parameters_of_grades(cascade: ClickLog, readers: ClickLog) -> None:
     learned = clicks.gains(cascade, QRELS, model="cm")
     assert learned.frame.columns.tolist() == ["grade", "gain"]
     assert learned.index == [0, 1, 2]
@@ -79,7 +79,7 @@ def test_a_higher_grade_clicked_less_shares_a_gain() -> None:
 
 
 @pytest.mark.exhaustive
-def test_from_the_correlation_of_err_with_a_click_measure(cascade: ClickLog) -> None:
+def test_gains_from_the_correlation_of_err_with_a_click_measure(cascade: ClickLog) -> None:
     learned = clicks.gains(cascade, QRELS, learn_from="correlation")
     assert learned.values == pytest.approx(TRUE, abs=0.03)
     assert learned.score is not None
@@ -99,10 +99,10 @@ def test_from_the_correlation_of_err_with_a_click_measure(cascade: ClickLog) -> 
         ("dcg@5", "pbm"),
     ],
 )
-def test_the_click_model_is_that_of_the_users_of_the_measure(readers: ClickLog, measure: str, model: str) -> None:
-    own, given = clicks.gains(readers, QRELS, measure), clicks.gains(readers, QRELS, model=model)
-    assert own.values.tolist() == given.values.tolist()
-    assert own.settings == given.settings
+def test_a_measure_takes_the_click_model_of_its_users(readers: ClickLog, measure: str, model: str) -> None:
+    by_measure, by_model = clicks.gains(readers, QRELS, measure), clicks.gains(readers, QRELS, model=model)
+    assert by_measure.values.tolist() == by_model.values.tolist()
+    assert by_measure.settings == by_model.settings
 
 
 def test_gains_of_a_sum_are_exact_and_known_up_to_a_factor(readers: ClickLog) -> None:
@@ -111,7 +111,7 @@ def test_gains_of_a_sum_are_exact_and_known_up_to_a_factor(readers: ClickLog) ->
         learned = clicks.gains(readers, QRELS, **arguments)
     assert learned.values == pytest.approx([0, 0.25 / 0.65, 1], abs=0.01)
     assert learned.score is not None
-    # No other gains correlate as well: not those next to them.
+    # No other gains correlate as well, not even neighbors.
     y, count = means_of_lists(readers, "qctr"), np.bincount(readers.configuration, readers.count)
     weights = 0.2 * 0.8 ** np.arange(10)
     grades = np.array([GRADES[TOPICS.index(t), [int(d[1:]) for d in s]] for t, s in
@@ -157,7 +157,7 @@ FEW = {"q": {"a": 0, "b": 1, "c": 2, "d": 3, "e": 4}}
 
 @pytest.fixture
 def one_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Searches begin once, which is a third of the time."""
+    """Start searches once, in a third of the time."""
     monkeypatch.setattr(learned_gains, "STARTS", learned_gains.STARTS[1:2])
 
 
@@ -187,14 +187,14 @@ def test_a_grade_that_was_not_shown_has_no_gain(measure: str) -> None:
     log = few_lists(["1", "2", "-", "1 2"]).assign(shown=["a b", "b a", "a", "b c"])
     with pytest.warns(EvaluationWarning):
         learned = clicks.gains(log, FEW, measure, learn_from="correlation")
-    asked = pd.DataFrame({"topic": ["q"], "list_a": ["d a"], "list_b": ["a d"], "sign": [1]})
+    preferences = pd.DataFrame({"topic": ["q"], "list_a": ["d a"], "list_b": ["a d"], "sign": [1]})
     with pytest.warns(EvaluationWarning):
-        asked_for = clicks.gains(asked, FEW, measure, learn_from="preferences")
+        preferred = clicks.gains(preferences, FEW, measure, learn_from="preferences")
     assert learned.index == [0, 1, 2]
     assert any(note.startswith("no document of the grades 3, 4 was shown: add a line") for note in learned.notes)
-    assert asked_for.index == [0, 3]
-    assert asked_for.notes[-1].startswith("no document of the grades 1, 2, 4 was shown")
-    assert asked_for.notes[-2].startswith("these gains agree with every pair, but so do others")
+    assert preferred.index == [0, 3]
+    assert preferred.notes[-1].startswith("no document of the grades 1, 2, 4 was shown")
+    assert preferred.notes[-2].startswith("these gains agree with every pair, but so do others")
 
 
 def test_a_frame_of_preferences_is_read_as_its_file(tmp_path: Any) -> None:
@@ -205,8 +205,8 @@ def test_a_frame_of_preferences_is_read_as_its_file(tmp_path: Any) -> None:
         "sign": [1.0, 1.0, -1.0],
     })  # fmt: skip
     qrels = {"7": {"a": 0, "b": 1, "c": 2, "d": 3}}
-    found = [clicks.gains(source, qrels, learn_from="preferences").values.tolist() for source in (path, frame)]
-    assert found[0] == found[1]
+    gains = [clicks.gains(source, qrels, learn_from="preferences").values.tolist() for source in (path, frame)]
+    assert gains[0] == gains[1]
     with pytest.raises(InputError, match="preferences: cannot read preferences from an object of type dict; give a"):
         clicks.gains({"topic": ["7"]}, qrels, learn_from="preferences")
     with pytest.raises(InputError, match=r"preferences:3: sign '' is not 1, -1 or 0"):
@@ -224,9 +224,9 @@ def test_pairs_without_a_difference_teach_no_gains() -> None:
 
 
 @pytest.mark.exhaustive
-def test_from_preferences(tmp_path: Any) -> None:
+def test_gains_from_preferences(tmp_path: Any) -> None:
     generator = np.random.default_rng(3)
-    table = pairs(lambda difference: int(np.sign(difference + generator.normal(0, 0.05))))
+    table = pairs_of_lists(lambda difference: int(np.sign(difference + generator.normal(0, 0.05))))
     learned = clicks.gains(table, QRELS, learn_from="preferences")
     assert learned.values == pytest.approx(TRUE, abs=0.12)
     assert learned.score is not None
@@ -247,8 +247,8 @@ def test_pairs_that_tell_nothing_are_left_out(tmp_path: Any) -> None:
         clicks.gains(path, QRELS, learn_from="preferences")
 
 
-def threshold_users(shares: tuple[float, float], sessions: int = 60_000) -> ClickLog:
-    """Readers of rbp who click all documents from a grade on that is their own."""
+def draw_threshold_users(shares: tuple[float, float], sessions: int = 60_000) -> ClickLog:
+    """Return clicks of readers of rbp, each on all documents from a grade of their own."""
     generator = np.random.default_rng(4)
     topic, run = generator.integers(15, size=sessions), generator.integers(8, size=sessions)
     threshold = 1 + (generator.random(sessions) >= shares[0])
@@ -256,15 +256,15 @@ def threshold_users(shares: tuple[float, float], sessions: int = 60_000) -> Clic
     grades = GRADES[topic[:, None], ORDERS[topic, run]]
     clicked = (grades >= threshold[:, None]) & (np.arange(10) < depth[:, None])
     rows, pattern = np.unique(clicked, axis=0, return_inverse=True)
-    shown = [tuple(f"d{d}" for d in ORDERS[t, n]) for t in range(15) for n in range(8)]
+    docnos = [tuple(f"d{d}" for d in ORDERS[t, n]) for t in range(15) for n in range(8)]
     patterns = [tuple((np.flatnonzero(row) + 1).tolist()) for row in rows]
     topics = [t for t in TOPICS for _ in range(8)]
-    return ClickLog(topics, shown, patterns, topic * 8 + run, pattern.ravel(), np.ones(sessions, dtype=np.int64))
+    return ClickLog(topics, docnos, patterns, topic * 8 + run, pattern.ravel(), np.ones(sessions, dtype=np.int64))
 
 
 @pytest.mark.exhaustive
 def test_thresholds_of_graded_average_precision() -> None:
-    log = threshold_users((0.6, 0.4))
+    log = draw_threshold_users((0.6, 0.4))
     assert clicks.gains(log, QRELS, target="gap").values == pytest.approx([0.6, 0.4], abs=0.015)
     share = clicks.gains(log, QRELS, target="gap", share=True).values
     assert share.sum() == pytest.approx(1)
@@ -274,7 +274,7 @@ def test_thresholds_of_graded_average_precision() -> None:
     assert model[1] / model[2] > 0.61
 
 
-def test_thresholds_are_those_of_the_measure(tmp_path: Any) -> None:
+def test_learned_thresholds_fit_the_measure(tmp_path: Any) -> None:
     qrels = {"q": {"a": 0, "b": 1, "c": 3}}  # gap takes a share for each of 1, 2 and 3
     orders = ["a b c", "b c a", "c a b"]
     log = pd.DataFrame({"topic": "q", "clicks": ["2 3", "1 2", "1 3"], "shown": orders})
@@ -306,7 +306,7 @@ def test_a_grade_clicked_less_than_the_one_below_has_no_threshold() -> None:
         ({"measure": "err rbp"}, "measures: 2 measures; name one, such as err"),
     ],
 )
-def test_what_cannot_be_learned(options: Any, message: str, cascade: ClickLog) -> None:
+def test_bad_options_of_gains_are_refused(options: Any, message: str, cascade: ClickLog) -> None:
     with pytest.raises(InputError) as caught:
         clicks.gains(cascade, QRELS, **options)
     assert message in str(caught.value)
@@ -324,27 +324,27 @@ def test_gains_and_utility_over_covid_round1() -> None:
     assert phi.values == pytest.approx([1, 0.5, 0.332, 0.246, 0.203, 0.174, 0.145, 0.133, 0.112, 0.095], abs=0.02)
     log = clicks.simulate(f"rbp(p=0.8,{SCHEME})", runs, qrels, **judged)
     with pytest.warns(EvaluationWarning):
-        found = clicks.gains(log, qrels, learn_from="correlation", click_measure="qctr", measure="rbp(p=0.8)")
-    assert found.values[1] == pytest.approx(0.3842, abs=0.005)
+        gains = clicks.gains(log, qrels, learn_from="correlation", click_measure="qctr", measure="rbp(p=0.8)")
+    assert gains.values[1] == pytest.approx(0.3842, abs=0.005)
 
 
 @shared
 @pytest.mark.exhaustive
 def test_gains_of_5661_preferences_over_covid_round1() -> None:
-    """Pairs of lists of a topic, of which the one with the higher err is wanted, the surer the higher it is."""
+    """Check gains from pairs of lists of a topic: users prefer the higher err, the surer the larger the difference."""
     qrels = Qrels(all_judged(COVID))
-    shown = clicks.simulate("rr", COVID / "runs", qrels, sessions=30_000)
-    lists = graded_lists(shown, qrels)
+    log = clicks.simulate("rr", COVID / "runs", qrels, sessions=30_000)
+    lists = graded_lists(log, qrels)
     full = np.flatnonzero((lists.code < len(lists.grades)).all(1))
-    generator, topics = np.random.default_rng(0), np.array(shown.topics)[full]
+    generator, topics = np.random.default_rng(0), np.array(log.topics)[full]
     first, second = generator.integers(len(full), size=(2, 400_000))
     alike = (topics[first] == topics[second]) & (first != second)
     first, second = full[first[alike][:5661]], full[second[alike][:5661]]
     difference = stop_probabilities(lists.gains(np.array(TRUE))) @ (1 / np.arange(1, 11))
     difference = difference[first] - difference[second]
     sign = np.where(generator.random(5661) < 1 / (1 + np.exp(-14 * difference)), 1, -1)
-    texts = np.array([" ".join(docnos) for docnos in shown.shown])
-    columns = {"topic": np.array(shown.topics)[first], "list_a": texts[first], "list_b": texts[second], "sign": sign}
+    texts = np.array([" ".join(docnos) for docnos in log.shown])
+    columns = {"topic": np.array(log.topics)[first], "list_a": texts[first], "list_b": texts[second], "sign": sign}
     learned = clicks.gains(pd.DataFrame(columns), qrels, learn_from="preferences")
     assert learned.values == pytest.approx(TRUE, abs=0.06)  # draws differ by that much
     assert learned.score is not None

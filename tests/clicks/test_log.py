@@ -1,4 +1,4 @@
-"""The click log: columns, ways to write it, sessions, and what is wrong with lines."""
+"""Click logs: columns, notations, sessions, and messages about bad lines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def log_of(text: bytes, **options: Any) -> ClickLog:
 
 
 def sessions(log: ClickLog) -> list[tuple[Any, ...]]:
-    """The sessions, in any order: topic, clicks, list, user."""
+    """Return the sessions, in any order: topic, clicks, list, user."""
     users = [-1] * len(log.count) if log.user is None else log.user.tolist()
     rows = zip(log.configuration.tolist(), log.pattern.tolist(), users, log.count.tolist(), strict=True)
     found = []
@@ -61,7 +61,7 @@ def test_a_log_has_the_same_sessions_in_every_form(text: bytes) -> None:
     assert sessions(log_of(text)) == EXPECTED
 
 
-def test_what_is_written_is_read_again() -> None:
+def test_a_written_log_can_be_read_again() -> None:
     text = b"topic\tclicks\tshown\tuser\tlength\tcount\n" + LINES.replace(b"\n", b"\t2\t3\n")
     file = io.BytesIO()
     log = log_of(text, columns="length")
@@ -71,15 +71,15 @@ def test_what_is_written_is_read_again() -> None:
     assert again.columns["length"][0] == ["2"]
 
 
-def test_a_count_gives_what_as_many_lines_give() -> None:
+def test_a_count_equals_as_many_lines() -> None:
     counted = log_of(b"topic\tclicks\tcount\nq\t2\t3\nq\t-\t1\nq\t2\t1\n")
     repeated = log_of(b"topic\tclicks\n" + b"q\t2\n" * 4 + b"q\t-\n")
     assert counted.sessions == 5
-    for one, other in zip(counted.totals(), repeated.totals(), strict=True):
-        assert np.array_equal(one, other)
+    for total, expected in zip(counted.totals(), repeated.totals(), strict=True):
+        assert np.array_equal(total, expected)
 
 
-def test_docnos_are_clicked_only_where_that_is_said() -> None:
+def test_clicks_are_docnos_only_on_request() -> None:
     text = b"topic\tclicks\tshown\nq\t2 1\t5 2 1\n"
     assert sessions(log_of(text)) == [("q", (1, 2), ("5", "2", "1"), "")]
     assert sessions(log_of(text, clicks_as="docno")) == [("q", (2, 3), ("5", "2", "1"), "")]
@@ -103,19 +103,19 @@ def test_lines_within_the_idle_time_are_one_session() -> None:
     assert log_of(text).sessions == 7
 
 
-def test_a_byte_order_mark_is_skipped_and_told() -> None:
+def test_a_byte_order_mark_is_skipped_with_a_note() -> None:
     log = log_of(b"\xef\xbb\xbf" + HEAD + LINES)
     assert sessions(log) == EXPECTED
     assert log.notes[0] == "log: starts with a byte order mark, which is skipped"
 
 
-def test_a_cut_log_unites_lists_that_are_equal_and_says_what_it_ignores() -> None:
+def test_a_cut_log_merges_equal_lists_and_notes_ignored_clicks() -> None:
     log = log_of(b"topic\tclicks\tshown\nq\t1 3\ta b c\nq\t1\ta b d\n", depth=2)
     assert sessions(log) == [("q", (1,), ("a", "b"), "")] * 2
     assert list(log.notes) == ["log: --depth 2: 1 click below it ignored"]
 
 
-def test_the_order_of_time_is_told_and_no_more() -> None:
+def test_clicks_in_order_of_time_get_a_note() -> None:
     assert list(log_of(HEAD + LINES).notes) == [
         "log: a second click on a rank counts once, in 1 session",
         "log: clicks are sorted by rank; the log has another order in 1 session",
@@ -211,46 +211,47 @@ def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
         assert sessions(log_of(text)) == whole
 
 
-PUT_IN = [b"\t", b"\n", b"\x00", b"\xff", b"-1 ", b"1e9 ", b"'", b"{", b"[" * 2000]
+INSERTED = [b"\t", b"\n", b"\x00", b"\xff", b"-1 ", b"1e9 ", b"'", b"{", b"[" * 2000]
 
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("text", [HEAD + LINES, json_lines(), gzip.compress(HEAD + LINES)], ids=["tabs", "json", "gz"])
 def test_a_hostile_log_is_read_or_refused_in_lines(text: bytes) -> None:
-    """Bytes are changed, lost, doubled and put in at random: what comes is a log, or an error of lines of text."""
+    """Read logs with bytes changed, removed, copied and inserted at random: the outcome is a log or an error in
+    lines."""
     draw = np.random.default_rng(18)
     for _ in range(150):
         broken = bytearray(text)
         for _ in range(draw.integers(1, 4)):
-            at, end = sorted(draw.integers(0, len(broken) + 1, 2).tolist())
+            start, end = sorted(draw.integers(0, len(broken) + 1, 2).tolist())
             change = draw.integers(4)
-            if change == 0 and at < len(broken):
-                broken[at] = draw.integers(256)
+            if change == 0 and start < len(broken):
+                broken[start] = draw.integers(256)
             elif change == 1:
-                del broken[at : min(end, at + 9)]
+                del broken[start : min(end, start + 9)]
             elif change == 2:
-                broken[at:at] = broken[at:end]
+                broken[start:start] = broken[start:end]
             else:
-                broken[at:at] = PUT_IN[draw.integers(len(PUT_IN))]
+                broken[start:start] = INSERTED[draw.integers(len(INSERTED))]
         for lenient in (False, True):
-            said, count = "log", 1
+            message, count = "log", 1
             try:
                 count = log_of(bytes(broken), lenient=lenient).sessions
             except InputError as error:
-                said = str(error)
+                message = str(error)
             assert count >= 1
-            assert all(line.startswith("log") for line in said.splitlines())
+            assert all(line.startswith("log") for line in message.splitlines())
 
 
 @pytest.mark.parametrize("module", [pytest.param("polars", marks=pytest.mark.exhaustive), "pyarrow"])
-def test_frames_are_those_of_others_too(module: str) -> None:
+def test_frames_of_other_libraries_are_read(module: str) -> None:
     make = getattr(pytest.importorskip(module), {"polars": "DataFrame", "pyarrow": "table"}[module])
-    read = clicks.read_log(make({"topic": ["1", "2"], "clicks": [[1, 2], []], "shown": ["a b", "b a"]}))
-    nearest = clicks.fit(read, "rbp(p=0.5)", weights=make({"rank": [2, 1], "x": [0.4, 0.6]})).frame
+    log = clicks.read_log(make({"topic": ["1", "2"], "clicks": [[1, 2], []], "shown": ["a b", "b a"]}))
+    nearest = clicks.fit(log, "rbp(p=0.5)", weights=make({"rank": [2, 1], "x": [0.4, 0.6]})).frame
     assert nearest["measure"].tolist() == ["rbp(p=0.5)", "x"]
     pairs = {"topic": ["1", "1"], "list_a": ["a b", "b"], "list_b": ["b a", "a"], "sign": [1, -1]}
     assert read_preferences(make(pairs), Qrels({"1": {"a": 1, "b": 0}})).sign.tolist() == [1, -1]
-    assert read.frame()[["clicks", "shown"]].to_numpy().tolist() == [[[1, 2], ["a", "b"]], [[], ["b", "a"]]]
+    assert log.frame()[["clicks", "shown"]].to_numpy().tolist() == [[[1, 2], ["a", "b"]], [[], ["b", "a"]]]
 
 
 def test_frames_may_have_arrays_and_missing_values() -> None:
@@ -263,6 +264,6 @@ def test_frames_may_have_arrays_and_missing_values() -> None:
         "clicks": pd.array([1, None], dtype="Int64"),
         "user": pd.array(["u", None], "string"),
     }
-    read = clicks.read_log(pd.DataFrame(missing)).frame()
-    assert read["clicks"].tolist() == [[1], []]
-    assert read["user"].fillna("nobody").tolist() == ["u", "nobody"]
+    frame = clicks.read_log(pd.DataFrame(missing)).frame()
+    assert frame["clicks"].tolist() == [[1], []]
+    assert frame["user"].fillna("nobody").tolist() == ["u", "nobody"]

@@ -1,4 +1,4 @@
-"""Click models: against an enumeration of what users may have looked at, published fits, and logs of known users."""
+"""Click models: against an enumeration of the ranks that users examine, published fits, and logs of known users."""
 
 import warnings
 from dataclasses import replace
@@ -21,18 +21,18 @@ EM = ("dbn", "dbn(gamma=fit)", "ccm", "reader", "reader(p=0.6)", "pbm", "ubm")
 
 
 def log_of(sessions: dict[tuple[str, str, tuple[int, ...]], int]) -> ClickLog:
-    """A log of topic, shown docnos and clicked ranks -> how many sessions."""
-    lists = list(dict.fromkeys((topic, tuple(shown.split())) for topic, shown, _ in sessions))
+    """Return a log from the number of sessions by topic, shown docnos and clicked ranks."""
+    lists = list(dict.fromkeys((topic, tuple(docnos.split())) for topic, docnos, _ in sessions))
     patterns = list(dict.fromkeys(ranks for *_, ranks in sessions))
-    of_list = [lists.index((topic, tuple(shown.split()))) for topic, shown, _ in sessions]
+    of_list = [lists.index((topic, tuple(docnos.split()))) for topic, docnos, _ in sessions]
     of_pattern = [patterns.index(ranks) for *_, ranks in sessions]
     columns = (np.array(column, dtype=np.int64) for column in (of_list, of_pattern, [*sessions.values()]))
-    return ClickLog([topic for topic, _ in lists], [shown for _, shown in lists], patterns, *columns)
+    return ClickLog([topic for topic, _ in lists], [docnos for _, docnos in lists], patterns, *columns)
 
 
 @pytest.fixture(scope="module")
 def judged() -> Qrels:
-    """12 topics with 8 documents of the grades 0, 1 and 2, and one that nobody judged."""
+    """Return the qrels of 12 topics: 8 documents of the grades 0, 1 and 2, and an unjudged one."""
     generator = np.random.default_rng(5)
     grades = generator.integers(0, 3, size=(12, 8))
     return Qrels({t: {f"d{d}": int(g) for d, g in enumerate(row)} for t, row in zip(TOPICS, grades, strict=True)})
@@ -40,14 +40,14 @@ def judged() -> Qrels:
 
 @pytest.fixture(scope="module")
 def runs() -> dict[str, Any]:
-    """Five runs of different lengths that rank the nine documents at random."""
+    """Return five runs of different lengths that rank the nine documents at random."""
     generator = np.random.default_rng(6)
     listed = {topic: [generator.permutation(9)[: 5 + number] for number in range(5)] for topic in TOPICS}
     return {f"r{n}": {t: {f"d{d}": -i for i, d in enumerate(listed[t][n])} for t in TOPICS} for n in range(5)}
 
 
 def known_model(name: str, qrels: Qrels, **parameters: Any) -> clicks.ClickModel:
-    """A model with parameters of the grades 0, 1, 2 and of the unjudged."""
+    """Return a model with parameters for the grades 0, 1, 2 and for unjudged documents."""
     shares = {key: np.append(value, 0.5) for key, value in parameters.items() if len(np.atleast_1d(value)) == 4}
     others = {key: np.array(value) for key, value in parameters.items() if key not in shares}
     items = Items([0.0, 1.0, 2.0, None], qrels)
@@ -66,7 +66,7 @@ KNOWN: dict[str, dict[str, Any]] = {
 }
 
 
-def test_what_was_examined_equals_an_enumeration_of_where_users_stopped() -> None:
+def test_examination_equals_an_enumeration_of_last_ranks() -> None:
     generator = np.random.default_rng(1)
     every = np.array(list(product([False, True], repeat=5))).T
     a, after_click, after_skip = generator.random((3, *every.shape))
@@ -115,20 +115,20 @@ def test_the_log_likelihood_never_falls(name: str, judged: Qrels, runs: dict[str
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "name", sampled([name for name in KNOWN if name != "sdbn"], 3)
-)  # whose closed form is no maximum
+)  # without sdbn: its closed form is no maximum
 def test_parameters_of_known_users_come_back(name: str, judged: Qrels, runs: dict[str, Any]) -> None:
     true = known_model(name, judged, **KNOWN[name])
     log = clicks.simulate(true, runs, judged, sessions=200_000, seed=2)
-    found = clicks.models(log, name, qrels=judged, tie="grade", prior=0, iterations=100)[name]
-    assert np.allclose(found.parameters["attractiveness"][:4], A, rtol=0, atol=0.01)
+    fitted = clicks.models(log, name, qrels=judged, tie="grade", prior=0, iterations=100)[name]
+    assert np.allclose(fitted.parameters["attractiveness"][:4], A, rtol=0, atol=0.01)
     if "satisfaction" in true.parameters:
-        assert np.allclose(found.parameters["satisfaction"][1:3], S[1:3], rtol=0, atol=0.01)
+        assert np.allclose(fitted.parameters["satisfaction"][1:3], S[1:3], rtol=0, atol=0.01)
     if true.spec.kind.number:
-        assert found.number == pytest.approx(true.number, abs=0.005)
+        assert fitted.number == pytest.approx(true.number, abs=0.005)
     if name == "pbm":
-        assert np.allclose(found.parameters["examination"], true.parameters["examination"], rtol=0, atol=0.007)
+        assert np.allclose(fitted.parameters["examination"], true.parameters["examination"], rtol=0, atol=0.007)
     if name == "dcm":  # at rank 9 the list ends
-        assert np.allclose(found.parameters["continuation"][:7], DOWN[:7], rtol=0, atol=0.01)
+        assert np.allclose(fitted.parameters["continuation"][:7], DOWN[:7], rtol=0, atol=0.01)
 
 
 def test_closed_forms_by_hand() -> None:
@@ -150,8 +150,8 @@ def test_closed_forms_by_hand() -> None:
     assert again.tolist() == [2 / 6, 4 / 6, 0.5, 0.5]
 
 
-def test_the_users_of_dcm_stop_by_rank_whatever_the_document() -> None:
-    # By hand: after the click at rank 1 all or nobody goes on, and b is clicked where it is seen.
+def test_users_of_dcm_stop_by_rank_and_not_by_document() -> None:
+    # By hand: after the click at rank 1 all users go on or none, and every look at b is a click.
     for clicked, goes_on in (((1, 2), 1), ((1,), 0)):
         model = clicks.models(log_of({("q", "a b", clicked): 4, ("q", "b", (1,)): 4}), "dcm", prior=0)["dcm"]
         assert sorted(model.parameters) == ["attractiveness", "continuation"]
@@ -160,7 +160,7 @@ def test_the_users_of_dcm_stop_by_rank_whatever_the_document() -> None:
 
 
 @pytest.mark.exhaustive
-def test_of_products_attractiveness_is_that_of_rank_1(judged: Qrels, runs: dict[str, Any], tmp_path: Any) -> None:
+def test_models_of_products_fix_examination_of_rank_1_at_1(judged: Qrels, runs: dict[str, Any], tmp_path: Any) -> None:
     looks = np.tril(np.random.default_rng(5).uniform(0.2, 0.9, (9, 9)))
     looks[0, 0] = 1
     true = known_model("ubm", judged, attractiveness=A, examination=looks)
@@ -200,16 +200,16 @@ def test_perplexity_and_likelihood_by_hand() -> None:
     log = log_of({("q", "a b", (1,)): 3, ("q", "a", ()): 1})
     test = log_of({("q", "a z", (2,)): 1, ("q", "a", (1,)): 1})
     with pytest.warns(EvaluationWarning, match="1 of 3 documents shown are not in <log>; they have the parameters of"):
-        found = clicks.models(log, "ctr", prior=0, test_log=test)
-    one = found.predictions["ctr"]
-    assert one.ll_session == pytest.approx((np.log(1 / 4) + np.log(1 / 2) + np.log(3 / 4)) / 2)
-    assert one.ll_rank == pytest.approx(((np.log(1 / 4) + np.log(1 / 2)) / 2 + np.log(3 / 4)) / 2)
-    assert one.by_rank == pytest.approx([(3 / 16) ** -0.5, 2])
-    assert one.mean("by_rank") == pytest.approx(((3 / 16) ** -0.5 + 2) / 2)
-    assert one.by_click == pytest.approx([4 / 3, 2])
-    assert one.by_skip[0] == pytest.approx(4)
-    assert np.isnan(one.by_skip[1])
-    assert (one.unseen, one.shown) == (1, 3)
+        fitted = clicks.models(log, "ctr", prior=0, test_log=test)
+    prediction = fitted.predictions["ctr"]
+    assert prediction.ll_session == pytest.approx((np.log(1 / 4) + np.log(1 / 2) + np.log(3 / 4)) / 2)
+    assert prediction.ll_rank == pytest.approx(((np.log(1 / 4) + np.log(1 / 2)) / 2 + np.log(3 / 4)) / 2)
+    assert prediction.by_rank == pytest.approx([(3 / 16) ** -0.5, 2])
+    assert prediction.mean("by_rank") == pytest.approx(((3 / 16) ** -0.5 + 2) / 2)
+    assert prediction.by_click == pytest.approx([4 / 3, 2])
+    assert prediction.by_skip[0] == pytest.approx(4)
+    assert np.isnan(prediction.by_skip[1])
+    assert (prediction.unseen, prediction.shown) == (1, 3)
 
 
 def test_one_session_counted_is_as_many_sessions() -> None:
@@ -252,7 +252,7 @@ def test_a_model_in_a_file_is_the_same_model(judged: Qrels, tmp_path: Any) -> No
         ('{"model": "cm", "attractiveness": {"q": {"a": 3}}}', "a value of 'attractiveness' is not from 0 to 1"),
     ],
 )
-def test_what_is_wrong_with_the_file_of_a_model(text: str, message: str, tmp_path: Any) -> None:
+def test_a_bad_file_of_a_model_has_a_clear_message(text: str, message: str, tmp_path: Any) -> None:
     path = tmp_path / "model.json"
     path.write_text(text)
     with pytest.raises(InputError) as caught:
@@ -271,7 +271,7 @@ def test_what_is_wrong_with_the_file_of_a_model(text: str, message: str, tmp_pat
         ("", "models: no click model given"),
     ],
 )
-def test_what_is_wrong_with_the_name_of_a_model(name: str, message: str) -> None:
+def test_a_bad_name_of_a_model_has_a_clear_message(name: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         clicks.models(log_of({("q", "a", ()): 1}), name)
     assert message in str(caught.value)
@@ -284,7 +284,7 @@ def test_models_need_lists() -> None:
         clicks.models(log_of({("q", "", (1,)): 2, ("q", "a", (1,)): 1}), "ctr")
 
 
-# The published fit of clickmodel_wc, and what the other models reach on its test sessions.
+# The published fit of clickmodel_wc, and figures of the other models on its test sessions.
 
 FIGURES = {
     "ctr": (-3.4056, 1.422544),
@@ -310,18 +310,18 @@ def test_clickmodel_wc_and_the_published_dbn() -> None:
     with pytest.warns(EvaluationWarning, match="798 of 17910 documents shown are not in train_data"):
         fitted = clicks.models(clickmodel_log("train_data"), " ".join(FIGURES), test_log=clickmodel_log("test_data"))
     for name, (likelihood, perplexity) in FIGURES.items():
-        one = fitted.predictions[name]
-        assert one.ll_session == pytest.approx(likelihood, abs=0.00005), name
-        assert one.mean("by_rank") == pytest.approx(perplexity, abs=0.0000005), name
+        prediction = fitted.predictions[name]
+        assert prediction.ll_session == pytest.approx(likelihood, abs=0.00005), name
+        assert prediction.mean("by_rank") == pytest.approx(perplexity, abs=0.0000005), name
     assert fitted["dbn(gamma=fit)"].number == pytest.approx(0.7779, abs=0.00005)
     taus = [float(fitted["ccm"].parameters[f"tau{number}"]) for number in (1, 2, 3)]
     assert taus == pytest.approx([0.732, 0.772, 0.376], abs=0.0005)
     published = DATA / "clicks/clickmodel_wc/output"
-    one = fitted.predictions["dbn(gamma=0.9)"]
-    assert one.ll_rank == pytest.approx(-0.268750970587, abs=1e-12)
-    assert one.mean("by_rank") == pytest.approx(1.33332917852, abs=1e-11)
+    prediction = fitted.predictions["dbn(gamma=0.9)"]
+    assert prediction.ll_rank == pytest.approx(-0.268750970587, abs=1e-12)
+    assert prediction.mean("by_rank") == pytest.approx(1.33332917852, abs=1e-11)
     by_rank = (published / "_DBNModel.model.perplexity").read_text().splitlines()[1]
-    assert one.by_rank == pytest.approx([*map(float, by_rank.split())], abs=1e-11)
+    assert prediction.by_rank == pytest.approx([*map(float, by_rank.split())], abs=1e-11)
     lines = (published / "_DBNModel.model.relevance").read_text().split()
     theirs = dict(zip(zip(lines[::3], lines[1::3], strict=True), map(float, lines[2::3]), strict=True))
     model = fitted["dbn"]

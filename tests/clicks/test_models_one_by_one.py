@@ -13,7 +13,7 @@ from gradedeval import clicks
 from gradedeval.clicks.log import ClickLog
 
 Step = tuple[bool, bool, bool]
-"""Of a rank: whether it was examined, whether a click on it was useful (or satisfied), and whether the user went on."""
+"""State of a rank: examined, clicked with use (or satisfaction), and followed by the next rank."""
 Session = tuple[tuple[str, ...], tuple[bool, ...]]
 
 PRIOR, ITERATIONS = (1.5, 0.5), 4
@@ -22,14 +22,14 @@ GOING_DOWN = {"dbn(gamma=0.8)": 0.8, "dbn(gamma=fit)": 0.9, "ccm": 0, "reader": 
 
 @pytest.fixture(scope="module")
 def sessions() -> list[Session]:
-    """Sessions of two topics on lists of two to four documents, some of them alike."""
+    """Return sessions of two topics on lists of two to four documents, some of them equal."""
     draw = np.random.default_rng(11)
-    found = []
+    sessions = []
     for _ in range(60):
         topic, size = draw.choice(["p", "q"]), int(draw.integers(2, 5))
         docnos = tuple(f"{topic}{number}" for number in draw.permutation(5)[:size])
-        found.append((docnos, tuple((draw.random(size) < 0.4).tolist())))
-    return found
+        sessions.append((docnos, tuple((draw.random(size) < 0.4).tolist())))
+    return sessions
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +38,12 @@ def log(sessions: list[Session]) -> ClickLog:
     ranks = [tuple(rank for rank, click in enumerate(clicked, 1) if click) for _, clicked in sessions]
     patterns = list(dict.fromkeys(ranks))
     of_list = np.array([lists.index(docnos) for docnos, _ in sessions])
-    of_pattern = np.array([patterns.index(one) for one in ranks])
+    of_pattern = np.array([patterns.index(pattern) for pattern in ranks])
     return ClickLog([docnos[0][0] for docnos in lists], lists, patterns, of_list, of_pattern, np.ones(60, int))
 
 
 class Slow:
-    """A model of users who go down: shares of documents, a and s, and numbers."""
+    """Model of users going down: shares of documents, a and s, and numbers."""
 
     def __init__(self, name: str) -> None:
         self.name, self.free = name.partition("(")[0], "fit" in name or "(" not in name
@@ -54,7 +54,7 @@ class Slow:
         self.on: dict[int, float] = defaultdict(lambda: 0.5)
 
     def useful(self, docno: str) -> float:
-        """The probability that a click is useful; a reader does not care."""
+        """Return the probability of a useful click; a reader has no such clicks."""
         return 0.0 if self.name in ("reader", "dcm") else {"dbn": self.s, "ccm": self.a}[self.name][docno]
 
     def goes_on(self, click: bool, useful: bool, rank: int) -> float:
@@ -67,7 +67,7 @@ class Slow:
     def trails(
         self, docnos: tuple[str, ...], clicked: tuple[bool, ...], rank: int = 1
     ) -> Iterator[tuple[float, tuple[Step, ...]]]:
-        """All that a user with these clicks may have done, with its probability together with the clicks."""
+        """Yield every possible behavior of a user with these clicks, with the probability of both."""
         if not docnos:
             yield 1.0, ()
             return
@@ -85,12 +85,12 @@ class Slow:
         return sum(chance for chance, _ in self.trails(docnos, clicked))
 
     def conditional(self, session: Session) -> list[float]:
-        """The probability of what was done at each rank, given the clicks above."""
+        """Return the probability of the click or skip at each rank, given the clicks above."""
         whole = [self.chance(session[0][:rank], session[1][:rank]) for rank in range(len(session[0]) + 1)]
-        return [after / before for before, after in itertools.pairwise(whole)]
+        return [longer / shorter for shorter, longer in itertools.pairwise(whole)]
 
     def learn(self, sessions: list[Session]) -> None:
-        """One iteration of EM."""
+        """Apply one iteration of EM."""
         counts: dict[Any, list[float]] = defaultdict(lambda: [0.0, 0.0])
 
         def count(key: Any, part: float, whole: float) -> None:
@@ -121,15 +121,15 @@ class Slow:
 
 
 @pytest.mark.parametrize("name", GOING_DOWN)
-def test_users_who_go_down(name: str, sessions: list[Session], log: ClickLog) -> None:
+def test_models_of_users_going_down(name: str, sessions: list[Session], log: ClickLog) -> None:
     slow = Slow(name)
     for _ in range(ITERATIONS):
         slow.learn(sessions)
-    found = clicks.models(log, name, prior=PRIOR, iterations=ITERATIONS)
-    model, prediction = found[name], found.predictions[next(iter(found.models))]
-    close(model, "attractiveness", slow.a)
+    fitted = clicks.models(log, name, prior=PRIOR, iterations=ITERATIONS)
+    model, prediction = fitted[name], fitted.predictions[next(iter(fitted.models))]
+    check_documents(model, "attractiveness", slow.a)
     if slow.name == "dbn":
-        close(model, "satisfaction", slow.s)
+        check_documents(model, "satisfaction", slow.s)
     if slow.name == "dcm":
         on = [slow.on[rank] for rank in (1, 2, 3)]
         assert model.parameters["continuation"][:3] == pytest.approx(on, rel=0, abs=1e-12)
@@ -139,19 +139,21 @@ def test_users_who_go_down(name: str, sessions: list[Session], log: ClickLog) ->
         assert model.number == pytest.approx(slow.number, rel=0, abs=1e-12)
     logs = [[math.log(chance) for chance in slow.conditional(session)] for session in sessions]
     assert prediction.ll_session == pytest.approx(sum(map(sum, logs)) / 60, rel=0, abs=1e-12)
-    assert prediction.ll_rank == pytest.approx(sum(sum(one) / len(one) for one in logs) / 60, rel=0, abs=1e-12)
-    by_rank = [np.mean([one[rank] for one in logs if len(one) > rank]) for rank in range(4)]
+    assert prediction.ll_rank == pytest.approx(
+        sum(sum(session) / len(session) for session in logs) / 60, rel=0, abs=1e-12
+    )
+    by_rank = [np.mean([session[rank] for session in logs if len(session) > rank]) for rank in range(4)]
     assert prediction.by_rank == pytest.approx(np.exp(-np.array(by_rank)), rel=0, abs=1e-12)
 
 
-def close(model: clicks.ClickModel, name: str, slow: dict[str, float]) -> None:
-    """What is known of documents is the same."""
-    found = dict(zip((docno for _, docno in model.items.names), model.parameters[name].tolist(), strict=False))
-    assert {docno: slow.get(docno, 0.5) for docno in found} == pytest.approx(found, rel=0, abs=1e-12)
+def check_documents(model: clicks.ClickModel, name: str, slow: dict[str, float]) -> None:
+    """Check the parameters of documents."""
+    parameters = dict(zip((docno for _, docno in model.items.names), model.parameters[name].tolist(), strict=False))
+    assert {docno: slow.get(docno, 0.5) for docno in parameters} == pytest.approx(parameters, rel=0, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ["pbm", "ubm"])
-def test_users_who_look_by_position(name: str, sessions: list[Session], log: ClickLog) -> None:
+def test_models_of_users_looking_by_position(name: str, sessions: list[Session], log: ClickLog) -> None:
     a: dict[str, float] = defaultdict(lambda: 0.5)
     e: dict[Any, float] = defaultdict(lambda: 0.5)
     for _ in range(ITERATIONS):
@@ -171,11 +173,11 @@ def test_users_who_look_by_position(name: str, sessions: list[Session], log: Cli
     model = clicks.models(log, name, prior=PRIOR, iterations=ITERATIONS)[name]
     # Only products are known: rank 1 has 1, and its documents the probability of a click there.
     first = e[1, 0]
-    close(model, "attractiveness", {docno: value * first for docno, value in a.items()})
-    known = model.parameters["examination"]
+    check_documents(model, "attractiveness", {docno: value * first for docno, value in a.items()})
+    examination = model.parameters["examination"]
     for (rank, last), value in e.items():
-        found = known[rank - 1, last] if name == "ubm" else known[rank - 1]
-        assert found == pytest.approx(value / first, rel=0, abs=1e-12), (rank, last)
+        looked = examination[rank - 1, last] if name == "ubm" else examination[rank - 1]
+        assert looked == pytest.approx(value / first, rel=0, abs=1e-12), (rank, last)
 
 
 @pytest.mark.parametrize("name", ["ctr", "cm", "sdbn"])

@@ -1,4 +1,4 @@
-"""The observation model: the worked example and the tables of Zhang et al., and real logs."""
+"""Observation model: the worked example and the tables of Zhang et al., and real logs."""
 
 import io
 import itertools
@@ -15,7 +15,7 @@ from support.clicks import CLICKMODEL_WC, SESSION_TRACK, clickmodel_wc, session_
 from support.commands import Command
 from support.paths import ROOT
 
-pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")  # notes are compared where they matter
+pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")  # the tests of notes compare them
 
 EXAMPLE = ROOT / "qrels_samples" / "zhang-clicks.tsv"
 
@@ -35,14 +35,14 @@ SMOOTHED = [1, 0.725, 0.45, 0.375, 0.2, 0.175, 0.025]
 
 
 def test_the_example_has_the_gaps_and_the_pages_that_the_paper_assumes() -> None:
-    found = clicks.observe(EXAMPLE)
-    assert found.gaps.tolist() == pytest.approx(GLOBAL, abs=1e-15)
-    assert found.pages is not None
-    assert found.pages.share[0] == pytest.approx(860 / 1860, abs=1e-15)
+    observation = clicks.observe(EXAMPLE)
+    assert observation.gaps.tolist() == pytest.approx(GLOBAL, abs=1e-15)
+    assert observation.pages is not None
+    assert observation.pages.share[0] == pytest.approx(860 / 1860, abs=1e-15)
 
 
 def test_table_1_smooths_the_gaps_of_the_example_s_user() -> None:
-    """After a last click on rank 6 without pages, the probabilities are those of the gaps."""
+    """Check that the gaps give the probabilities after a last click on rank 6, without pages."""
     assert observed("query", "A", page=0, ranks=13)[6:] == pytest.approx(SMOOTHED, abs=1e-12)
 
 
@@ -55,10 +55,10 @@ def test_table_1_smooths_the_gaps_of_the_example_s_user() -> None:
     ],
 )
 def test_figure_1_is_the_example_s_observation_model(per: str, name: str, first: int, values: str) -> None:
-    found, expected = observed(per, name, ranks=17), [1.0] * (first - 1) + list(map(float, values.split()))
-    assert found[: len(expected)] == pytest.approx(expected, abs=5e-7)
+    weights, expected = observed(per, name, ranks=17), [1.0] * (first - 1) + list(map(float, values.split()))
+    assert weights[: len(expected)] == pytest.approx(expected, abs=5e-7)
     if per == "user":
-        assert sum(found) == pytest.approx(10.049462, abs=5e-7)
+        assert sum(weights) == pytest.approx(10.049462, abs=5e-7)
 
 
 def test_table_2_follows_from_its_counts() -> None:
@@ -71,8 +71,8 @@ def test_table_2_follows_from_its_counts() -> None:
     assert [f"{share:.4f}" for share in pages.share] == ["0.0042", "0.0664", "0.1967", "0.5429", "0.0038", "0.0000"]
 
 
-def slowly(log: ClickLog, mu: float, page: int, ranks: int, drop: bool) -> list[float]:
-    """The observation model, session by session, as spec and paper say it."""
+def observe_by_session(log: ClickLog, mu: float, page: int, ranks: int, drop: bool) -> list[float]:
+    """Return the observation model, session by session, by the formulas of the specification and the paper."""
     sessions: list[tuple[Any, tuple[int, ...]]] = []
     for row, count in enumerate(log.count.tolist()):
         user = -1 if log.user is None else int(log.user[row])
@@ -92,21 +92,21 @@ def slowly(log: ClickLog, mu: float, page: int, ranks: int, drop: bool) -> list[
     last_page = max(p for p, count in reached.items() if count)
     total, users = np.zeros(ranks), 0
     for user in dict.fromkeys(name for name, _ in sessions):
-        own = [index for index, (name, _) in enumerate(sessions) if name == user]
-        made = [gap for index in own for gap in gaps[index]]
-        alpha = len(made) / (len(made) + mu) if made else 0.0
+        indexes = [index for index, (name, _) in enumerate(sessions) if name == user]
+        user_gaps = [gap for index in indexes for gap in gaps[index]]
+        alpha = len(user_gaps) / (len(user_gaps) + mu) if user_gaps else 0.0
         rows = []
-        for index in own:
+        for index in indexes:
             last = sessions[index][1][-1] if sessions[index][1] else 0
             row = []
             for i in range(1, ranks + 1):
                 if i <= last:
                     row.append(1.0)
                     continue
-                lists = [gaps[other] for other in own if gaps[other]]
-                mine = sum(at_least(some, i - last) for some in lists) / len(lists) if made else 0.0
-                at = min(page_of(i), last_page)
-                kept = reached[at] * 1e-8 ** (page_of(i) - at) / reached[page_of(last)]
+                lists = [gaps[number] for number in indexes if gaps[number]]
+                mine = sum(at_least(some, i - last) for some in lists) / len(lists) if user_gaps else 0.0
+                page_number = min(page_of(i), last_page)
+                kept = reached[page_number] * 1e-8 ** (page_of(i) - page_number) / reached[page_of(last)]
                 row.append((alpha * mine + (1 - alpha) * at_least(every, i - last)) * kept)
             if last or not drop:
                 rows.append(row)
@@ -117,7 +117,7 @@ def slowly(log: ClickLog, mu: float, page: int, ranks: int, drop: bool) -> list[
 
 @pytest.mark.parametrize("mu", [0.0, 5.0])
 @pytest.mark.parametrize("page", [0, 3])
-def test_the_model_is_what_sessions_give_one_by_one(mu: float, page: int) -> None:
+def test_the_model_agrees_with_sessions_one_by_one(mu: float, page: int) -> None:
     draw = np.random.default_rng(7)
     lines = []
     for _ in range(60):
@@ -125,10 +125,10 @@ def test_the_model_is_what_sessions_give_one_by_one(mu: float, page: int) -> Non
         lines.append(f"q{draw.integers(3)}, {' '.join(map(str, ranks)) or '-'}, {draw.choice(['', 'a', 'b', 'c'])}")
     log = log_of(lines)
     for drop in (False, True):
-        found = clicks.observe(log, mu=mu, page=page, ranks=12, clickless="drop" if drop else "count")
-        expected = slowly(log, mu, page, 12, drop)
-        assert found.frame["observed"].tolist() == pytest.approx(expected, rel=1e-12)
-        assert found.weights.sum() == pytest.approx(1)
+        observation = clicks.observe(log, mu=mu, page=page, ranks=12, clickless="drop" if drop else "count")
+        expected = observe_by_session(log, mu, page, 12, drop)
+        assert observation.frame["observed"].tolist() == pytest.approx(expected, rel=1e-12)
+        assert observation.weights.sum() == pytest.approx(1)
 
 
 def test_the_size_of_the_parts_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,29 +149,29 @@ def test_ranks_1_and_2_are_equal_only_without_clickless_sessions() -> None:
 @pytest.mark.skipif(not CLICKMODEL_WC.exists(), reason="no clickmodel_wc")
 def test_clickmodel_wc_gives_its_figures() -> None:
     log = clicks.read_log(clickmodel_wc("train_data", "test_data"))
-    found = clicks.observe(log)
+    observation = clicks.observe(log)
     assert log.sessions == 8809
     assert int((log.clicks[log.pattern] * log.count).sum()) == 9495
     assert int(log.count[log.clicks[log.pattern] == 0].sum()) == 2928
     gaps = [1, 0.3737, 0.2045, 0.1189, 0.0669, 0.0422, 0.0251, 0.0158, 0.0067, 0.0024]
     weights = [0.2670, 0.2114, 0.1427, 0.1089, 0.0815, 0.0614, 0.0463, 0.0353, 0.0262, 0.0193]
-    assert found.gaps.tolist() == pytest.approx(gaps, abs=5e-5)
-    assert found.weights.tolist() == pytest.approx(weights, abs=5e-5)
+    assert observation.gaps.tolist() == pytest.approx(gaps, abs=5e-5)
+    assert observation.weights.tolist() == pytest.approx(weights, abs=5e-5)
 
 
 @pytest.mark.skipif(not SESSION_TRACK.exists(), reason="no session track")
 def test_the_session_track_gives_its_figures() -> None:
     log = clicks.read_log(session_track())
-    found = clicks.observe(log)
+    observation = clicks.observe(log)
     assert (log.sessions, len(log.users)) == (399, 133)
     assert sorted(set(log.lengths.tolist()))[:: len(set(log.lengths.tolist())) - 1] == [6, 49]
     assert [note.rpartition("in ")[2] for note in log.notes] == ["19 sessions", "36 sessions"]
-    assert found.pages is not None
-    assert found.pages.last.tolist() == [219, 20, 4, 4, 2]
-    assert found.gaps[:5].tolist() == pytest.approx([1, 0.5125, 0.3190, 0.2151, 0.1487], abs=5e-5)
+    assert observation.pages is not None
+    assert observation.pages.last.tolist() == [219, 20, 4, 4, 2]
+    assert observation.gaps[:5].tolist() == pytest.approx([1, 0.5125, 0.3190, 0.2151, 0.1487], abs=5e-5)
 
 
-def test_the_command_writes_what_measures_read(cli: Command, tmp_path: Path) -> None:
+def test_the_command_writes_weights_for_measures(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "log.tsv").write_bytes(EXAMPLE.read_bytes())
     outcome = cli("clicks", "observe", "log.tsv", "-o", "weights.csv", "--ranks", "20")
     assert (outcome.code, outcome.out) == (0, b"")
@@ -184,9 +184,9 @@ def test_the_command_writes_what_measures_read(cli: Command, tmp_path: Path) -> 
     weight = clicks.observe(EXAMPLE, ranks=20).weights[1]
     score = json.loads(cli("run", "qrels", "-m", "wp(file=weights.csv)", "-f", "json").text)["rows"][0]["score"]
     assert score == pytest.approx(weight)
-    told = json.loads(cli("clicks", "observe", "log.tsv", "-f", "json").text)
-    assert told["gaps"] == pytest.approx(GLOBAL)
-    assert [page["last_clicks"] for page in told["pages"]] == [50, 43]
+    document = json.loads(cli("clicks", "observe", "log.tsv", "-f", "json").text)
+    assert document["gaps"] == pytest.approx(GLOBAL)
+    assert [page["last_clicks"] for page in document["pages"]] == [50, 43]
     assert "P(gap >= it)" in cli("clicks", "observe", "log.tsv", "-f", "table").text
 
 
@@ -204,6 +204,6 @@ def test_wrong_usage_is_one_line(words: list[str], message: str, cli: Command, t
     assert (outcome.code, outcome.messages) == (2, [message])
 
 
-def test_a_log_without_a_click_tells_nothing() -> None:
+def test_a_log_without_a_click_is_refused() -> None:
     with pytest.raises(InputError, match="no click in any session; nothing can be observed without clicks"):
         clicks.observe(log_of(["q, -, "]))

@@ -19,7 +19,7 @@ ROWS = "s1\t317\t1\td1\t0\ns1\t317\t2\td2\t1\ns2\t317\t2\td2\t0\ns2\t317\t1\td1\
 SESSIONS = "topic\tclicks\tshown\tsession\n317\t2\td1 d2\ts1\n317\t1\td1 d2\ts2\n"
 
 
-def test_measures_of_rows_are_those_of_sessions_and_by_hand(tmp_path: Path, cli: Command) -> None:
+def test_rows_and_sessions_have_the_same_measures(tmp_path: Path, cli: Command) -> None:
     (tmp_path / "rows.tsv").write_text(HEADER + ROWS)
     (tmp_path / "sessions.tsv").write_text(SESSIONS)
     rows = cli("clicks", "measures", str(tmp_path / "rows.tsv"), "-f", "csv")
@@ -30,16 +30,16 @@ def test_measures_of_rows_are_those_of_sessions_and_by_hand(tmp_path: Path, cli:
     assert "0.75" in rows.text
 
 
-def drawn(dice: random.Random) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Sessions, and the rows of their results in any order."""
+def draw_sessions(dice: random.Random) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return sessions, and the rows of their results in any order."""
     sessions, rows = [], []
     for number in range(dice.randint(1, 8)):
-        shown = [f"d{docno}" for docno in dice.sample(range(12), dice.randint(1, 6))]
-        clicks = sorted(dice.sample(range(1, len(shown) + 1), dice.randint(0, len(shown))))
+        docnos = [f"d{docno}" for docno in dice.sample(range(12), dice.randint(1, 6))]
+        clicks = sorted(dice.sample(range(1, len(docnos) + 1), dice.randint(0, len(docnos))))
         session = {"topic": dice.choice("ab"), "session": f"s{number}", "user": dice.choice("uv")}
-        sessions.append({**session, "clicks": clicks, "shown": shown})
+        sessions.append({**session, "clicks": clicks, "shown": docnos})
         rows += [
-            {**session, "rank": rank, "docno": docno, "click": rank in clicks} for rank, docno in enumerate(shown, 1)
+            {**session, "rank": rank, "docno": docno, "click": rank in clicks} for rank, docno in enumerate(docnos, 1)
         ]
     dice.shuffle(rows)
     return sessions, rows
@@ -49,19 +49,20 @@ def drawn(dice: random.Random) -> tuple[list[dict[str, Any]], list[dict[str, Any
 @pytest.mark.parametrize("clicks_as", ["rank", "docno"])
 def test_random_rows_are_the_sessions_they_come_from(clicks_as: str, tmp_path: Path) -> None:
     for seed in range(20):
-        sessions, rows = drawn(random.Random(seed))
-        want = gradedeval.clicks.read_log(pd.DataFrame(sessions)).frame()
+        sessions, rows = draw_sessions(random.Random(seed))
+        expected = gradedeval.clicks.read_log(pd.DataFrame(sessions)).frame()
         (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         for source in (pd.DataFrame(rows), str(tmp_path / "rows.jsonl")):
-            found = gradedeval.clicks.read_log(source, clicks_as=clicks_as).frame()
+            log = gradedeval.clicks.read_log(source, clicks_as=clicks_as).frame()
             pairs = [
-                sorted(map(str, frame[["topic", "clicks", "shown", "user"]].values.tolist())) for frame in (want, found)
+                sorted(map(str, frame[["topic", "clicks", "shown", "user"]].values.tolist()))
+                for frame in (expected, log)
             ]
             assert pairs[0] == pairs[1], seed
 
 
 @pytest.mark.parametrize(
-    ("rows", "says"),
+    ("rows", "message"),
     [
         ("s1\t317\t2\td2\t1\n", ":2: session 's1' has no result at rank 1; log all results shown"),
         ("s1\t317\t1\td2\t1\ns1\t317\t1\td3\t0\n", ":3: rank 1 of session 's1' a second time"),
@@ -71,11 +72,11 @@ def test_random_rows_are_the_sessions_they_come_from(clicks_as: str, tmp_path: P
         ("\t317\t1\ta\t1\n", ":2: no session in this line"),
     ],
 )
-def test_bad_rows_are_named_by_their_line(rows: str, says: str, tmp_path: Path) -> None:
+def test_bad_rows_are_named_by_their_line(rows: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "rows.tsv").write_text(HEADER + rows)
     with pytest.raises(InputError) as refused:
         gradedeval.clicks.read_log(str(tmp_path / "rows.tsv"))
-    assert says in str(refused.value)
+    assert message in str(refused.value)
     (tmp_path / "rows.tsv").write_text(HEADER + rows + ROWS.replace("s1", "s8").replace("s2", "s9"))
     log = gradedeval.clicks.read_log(str(tmp_path / "rows.tsv"), lenient=True)
     assert log.sessions == 2

@@ -1,4 +1,4 @@
-"""What click commands take and do not obey is refused, and what they assume is said."""
+"""Click commands refuse options without effect, and report their assumptions."""
 
 import json
 import warnings
@@ -74,52 +74,54 @@ def test_a_log_that_was_read_lacks_columns() -> None:
         clicks.read_log(log, idle="60m")
 
 
-def test_documents_without_parameters_are_told() -> None:
+def test_documents_without_parameters_get_a_note() -> None:
     model = clicks.models(LOG, "ubm")["ubm"]
-    with pytest.warns(EvaluationWarning) as told:
+    with pytest.warns(EvaluationWarning) as caught:
         clicks.simulate(model, {"q": {"b": 3, "a": 2, "z": 1}}, sessions=10)
-    assert [str(one.message) for one in told] == [
+    assert [str(warning.message) for warning in caught] == [
         "1 of 3 documents shown have no parameters in ubm; 0.5 is used",
         "ranks below 2 have no parameters in ubm; 0.5 is used",
     ]
-    other = pd.DataFrame({"topic": ["q"], "clicks": [[]], "shown": [["b", "a", "z"]]})
-    with pytest.warns(EvaluationWarning) as told:
-        clicks.models(LOG, "ubm dbn", test_log=other)
-    assert "ubm: no list of log goes below rank 2; parameters there are 0.5" in [str(one.message) for one in told]
+    test_log = pd.DataFrame({"topic": ["q"], "clicks": [[]], "shown": [["b", "a", "z"]]})
+    with pytest.warns(EvaluationWarning) as caught:
+        clicks.models(LOG, "ubm dbn", test_log=test_log)
+    assert "ubm: no list of log goes below rank 2; parameters there are 0.5" in [
+        str(warning.message) for warning in caught
+    ]
 
 
 def test_pairs_are_of_topics_with_two_lists() -> None:
-    with pytest.warns(EvaluationWarning) as told:
-        found = clicks.correlate(LOG, QRELS, "err", pairs=5)
-    said = [str(one.message) for one in told]
-    assert "log: 2 lists left out of pairs: the only list of the topic" in said
-    assert "log: only two lists, and any two correlate by +1 or -1" in said
-    assert found.frame[["topics", "configurations", "sessions"]].iloc[0].tolist() == [1, 2, 2]
+    with pytest.warns(EvaluationWarning) as caught:
+        result = clicks.correlate(LOG, QRELS, "err", pairs=5)
+    messages = [str(warning.message) for warning in caught]
+    assert "log: 2 lists left out of pairs: the only list of the topic" in messages
+    assert "log: only two lists, and any two correlate by +1 or -1" in messages
+    assert result.frame[["topics", "configurations", "sessions"]].iloc[0].tolist() == [1, 2, 2]
     with pytest.raises(InputError, match="no topic has two lists to pair"):
         clicks.correlate(LOG.iloc[2:], QRELS, "err", pairs=5)
 
 
-def test_judgments_that_are_not_used_are_told() -> None:
+def test_unused_judgments_get_a_note() -> None:
     with pytest.warns(EvaluationWarning, match="qrels is not used: documents have parameters of their own"):
         clicks.models(LOG, "dbn", qrels=QRELS)
 
 
-def test_sessions_told_apart_by_time_alone_are_told() -> None:
+def test_sessions_distinguished_only_by_time_get_a_note() -> None:
     timed = LOG.assign(user="u", time=[0.0, 1.0, 2.0, 3.0])
     assert clicks.read_log(timed).notes == ["log: each line is a session; --idle 60m merges lines of a user by time"]
-    for other in (clicks.read_log(timed, idle="60m"), clicks.read_log(timed.assign(session=range(4)))):
-        assert other.notes == []
+    for log in (clicks.read_log(timed, idle="60m"), clicks.read_log(timed.assign(session=range(4)))):
+        assert log.notes == []
 
 
-def test_what_was_left_out_is_warned_of() -> None:
+def test_ignored_lists_and_clicks_get_a_warning() -> None:
     unjudged = pd.concat([LOG, LOG.iloc[:1].assign(shown=[["a", "z"]])])
     with pytest.warns(EvaluationWarning, match="not judged"):
         clicks.correlate(unjudged, QRELS, "err")
     twice = LOG.assign(clicks=[[1, 1], [2], [], [1]])
     for call in (clicks.observe, lambda log: clicks.fit(log, "rbp(p=0.5)")):
-        with pytest.warns(EvaluationWarning) as told:
+        with pytest.warns(EvaluationWarning) as caught:
             call(twice)
-        assert "log: a second click on a rank counts once, in 1 session" in [str(one.message) for one in told]
+        assert "log: a second click on a rank counts once, in 1 session" in [str(warning.message) for warning in caught]
 
 
 def test_a_log_without_clicks_has_no_perplexity_of_clicks() -> None:
@@ -168,10 +170,10 @@ def test_a_model_that_was_changed_must_be_one(name: str, changed: dict[str, Any]
 
 def test_a_list_in_two_parts_of_the_log_is_counted_once() -> None:
     both = pd.concat([LOG.assign(kind="x"), LOG.assign(kind="y")])
-    said = clicks.correlate(both, QRELS, "err", by="kind").settings
-    assert "| 3 topics | 4 configurations | 8 sessions | by kind" in said
+    settings = clicks.correlate(both, QRELS, "err", by="kind").settings
+    assert "| 3 topics | 4 configurations | 8 sessions | by kind" in settings
 
 
-def test_lists_of_one_document_tell_nothing_of_going_on() -> None:
+def test_lists_of_one_document_teach_no_continuation() -> None:
     with pytest.warns(EvaluationWarning, match=r"dbn\(gamma=fit\), ccm: no list of log has two ranks; .* are 0.5"):
         clicks.models(pd.DataFrame({"topic": ["q"], "clicks": ["1"], "shown": ["a"]}), "dbn(gamma=fit) ccm dbn")

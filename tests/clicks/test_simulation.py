@@ -1,4 +1,4 @@
-"""Sessions drawn from click models and from the users that measures describe."""
+"""Sessions drawn from click models and from the users of measures."""
 
 from collections.abc import Callable
 from itertools import product
@@ -24,13 +24,13 @@ READER = clicks.ClickModel(
 )
 
 
-def click_rates(log: ClickLog, topic: str, *shown: str) -> Any:
-    """The click rate of each rank of one list."""
-    rows = log.configuration == [*zip(log.topics, log.shown, strict=True)].index((topic, shown))
-    return log.count[rows] @ log.clicked(len(shown))[log.pattern[rows]] / log.count[rows].sum()
+def click_rates(log: ClickLog, topic: str, *docnos: str) -> Any:
+    """Return the click rate of each rank of a list."""
+    rows = log.configuration == [*zip(log.topics, log.shown, strict=True)].index((topic, docnos))
+    return log.count[rows] @ log.clicked(len(docnos))[log.pattern[rows]] / log.count[rows].sum()
 
 
-def test_lists_are_those_of_runs_once_and_drawn_alike() -> None:
+def test_each_list_of_the_runs_is_drawn_equally_often() -> None:
     log = clicks.simulate(f"err({GAINS})", [RUN, OTHER], QRELS, sessions=30_000, depth=3)
     assert set(zip(log.topics, log.shown, strict=True)) == {
         ("q", ("a", "b", "c")),
@@ -51,16 +51,16 @@ USERS: dict[str, tuple[str, Rates]] = {
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", USERS)
-def test_click_rates_are_those_of_the_user(name: str) -> None:
+def test_click_rates_follow_the_user(name: str) -> None:
     notation, rates = USERS[name]
     log = clicks.simulate(notation or READER, RUN, QRELS, sessions=200_000)
     expected = rates(np.array([0.8, 0.1, 0.4, 0]))
     assert click_rates(log, "q", "a", "b", "c", "x") == pytest.approx(expected, abs=0.004)
     if name == "err":
-        assert max(map(len, log.patterns)) == 1  # who is satisfied stops
+        assert max(map(len, log.patterns)) == 1  # a satisfied user stops
 
 
-def test_gaps_between_clicks_are_those_of_the_model() -> None:
+def test_gaps_between_clicks_follow_the_model() -> None:
     log = clicks.simulate(READER, [RUN, OTHER], QRELS, sessions=200_000, seed=1)
     item = READER.items.of(log)
     gaps, expected = np.zeros((2, 4))
@@ -68,10 +68,10 @@ def test_gaps_between_clicks_are_those_of_the_model() -> None:
     gaps = log.count @ of_pattern[log.pattern]
     every = np.array(list(product([False, True], repeat=4)))
     ranks = [np.flatnonzero(row) + 1 for row in every]
-    counted = np.array([[np.sum(np.diff([0, *one]) >= i) for i in (1, 2, 3, 4)] for one in ranks])
+    counted = np.array([[np.sum(np.diff([0, *pattern]) >= i) for i in (1, 2, 3, 4)] for pattern in ranks])
     for row in item:
-        shown = np.tile(row[:, None], (1, 16))
-        cells = Cells(shown, every.T, np.ones(16, dtype=np.int64), 4)
+        documents = np.tile(row[:, None], (1, 16))
+        cells = Cells(documents, every.T, np.ones(16, dtype=np.int64), 4)
         chance = READER.spec.kind.conditional(READER.parameters, cells)
         expected += np.where(every.T, chance, 1 - chance).prod(0) @ counted / len(item)
     assert gaps / gaps[0] == pytest.approx(expected / expected[0], abs=0.001)
@@ -87,7 +87,7 @@ def test_gaps_between_clicks_are_those_of_the_model() -> None:
         (("rbp",), "simulate: needs runs; as in simulate(users, runs, qrels)"),
     ],
 )
-def test_what_cannot_be_simulated(arguments: Any, message: str) -> None:
+def test_bad_arguments_of_simulate_are_refused(arguments: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
         clicks.simulate(*arguments)
     assert message in str(caught.value)

@@ -19,14 +19,14 @@ from support.conformance_peers import DIFFERENCES, FAILS, different_cases, diffe
 TREC_EVAL = shutil.which("trec_eval")
 
 
-def of_family(tool: str, family: str) -> list[Case]:
+def cases_of_family(tool: str, family: str) -> list[Case]:
     return [case for case in cases() if case.family == family and tool in case.elsewhere]
 
 
-FAMILIES = {tool: [each for each in families() if of_family(tool, each)] for tool in ("trec_eval", "ir_measures")}
+FAMILIES = {tool: [each for each in families() if cases_of_family(tool, each)] for tool in ("trec_eval", "ir_measures")}
 
 
-def nested(case: Case) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+def to_dicts(case: Case) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
     """Return the qrels and the run as dicts."""
     qrels: dict[str, dict[str, int]] = {}
     run: dict[str, dict[str, float]] = {}
@@ -40,12 +40,12 @@ def nested(case: Case) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, f
 @pytest.mark.parametrize("family", FAMILIES["trec_eval"])
 def test_pytrec_eval_differs_for_the_reasons_listed(family: str) -> None:
     theirs = pytest.importorskip("pytrec_eval", reason="pytrec_eval is missing: pip install pytrec-eval-terrier")
-    for case in of_family("trec_eval", family):
+    for case in cases_of_family("trec_eval", family):
         name = case.elsewhere["trec_eval"]
-        qrels, run = nested(case)
-        found = theirs.RelevanceEvaluator(qrels, {name}).evaluate(run)
-        (key,) = found["1"]
-        scores = {topic: each[key] for topic, each in found.items()}
+        qrels, run = to_dicts(case)
+        scores_by_topic = theirs.RelevanceEvaluator(qrels, {name}).evaluate(run)
+        (key,) = scores_by_topic["1"]
+        scores = {topic: each[key] for topic, each in scores_by_topic.items()}
         right = expected(case, "trec_eval")
         assert not differs(scores, right), (name, case.name, scores, right)
         mean = theirs.compute_aggregated_measure(key, list(scores.values()))
@@ -57,7 +57,7 @@ def test_pytrec_eval_differs_for_the_reasons_listed(family: str) -> None:
 def test_ir_measures_differs_for_the_reasons_listed(family: str) -> None:
     theirs = pytest.importorskip("ir_measures", reason="ir_measures is missing: pip install ir-measures[cwl-eval]")
     pytest.importorskip("pyndeval", reason="pyndeval is missing: pip install pyndeval")
-    for case in of_family("ir_measures", family):
+    for case in cases_of_family("ir_measures", family):
         name = case.elsewhere["ir_measures"]
         measure = theirs.parse_measure(name)
         qrels = [theirs.Qrel(topic, docno, grade, intent) for topic, intent, docno, grade in case.input.qrels]
@@ -75,7 +75,7 @@ def test_ir_measures_differs_for_the_reasons_listed(family: str) -> None:
 
 
 def program_scores(case: Case, folder: Path, call: Callable[[list[str]], str]) -> dict[str, float]:
-    """Return the scores by topic that `trec_eval -q -m NAME QRELS RUN` prints."""
+    """Return the scores by topic in the output of `trec_eval -q -m NAME QRELS RUN`."""
     qrels, run = folder / "qrels", folder / "run"
     qrels.write_text("".join(f"{t} {i} {docno} {grade}\n" for t, i, docno, grade in case.input.qrels), encoding="utf-8")
     run.write_text("".join(f"{t} Q0 {docno} 0 {score!r} t\n" for t, docno, score in case.input.run), encoding="utf-8")
@@ -99,11 +99,11 @@ def test_the_program_trec_eval_differs_for_the_reasons_listed(
     def binary(words: list[str]) -> str:
         return subprocess.run([str(TREC_EVAL), *words], capture_output=True, check=True, text=True).stdout
 
-    for case in of_family("trec_eval", family):
+    for case in cases_of_family("trec_eval", family):
         if case.entry.measure != "num_q":  # printed for all topics together only
-            found = program_scores(case, tmp_path, drop_in if program == "drop-in" else binary)
+            scores = program_scores(case, tmp_path, drop_in if program == "drop-in" else binary)
             right: dict[str, Any] = {topic: float(score) for topic, score in expected(case, "trec_eval").items()}
-            assert found == pytest.approx(right, abs=5.1e-5), (case.elsewhere, case.name)
+            assert scores == pytest.approx(right, abs=5.1e-5), (case.elsewhere, case.name)
 
 
 @pytest.mark.parametrize("difference", DIFFERENCES, ids=lambda each: f"{each.tool}-{each.reason}")

@@ -1,4 +1,4 @@
-"""ir_measures both ways, and PyTerrier: their measures here, and ours there."""
+"""ir_measures both ways, and PyTerrier: its measures in gradedeval, and measures of gradedeval in it."""
 
 import importlib
 import pickle
@@ -24,21 +24,21 @@ RUN = {"1": {"a": 2.0, "b": 3.0}, "2": {"c": 1.0}, "9": {"a": 1.0}}
 NAMES = "err@20 gap rbp(p=0.9) num_ret gm_ap ndcg(gain=exp)@10"
 
 
-def test_their_measures_are_taken_wherever_text_is() -> None:
-    given = [ir_measures.nDCG @ 10, ir_measures.AP(rel=2), "err@20", ir_measures.SetF(beta=2.0), ap]
-    scores = gradedeval.evaluate(RUN, QRELS, given)
+def test_measures_of_ir_measures_are_accepted_as_text_is() -> None:
+    measures = [ir_measures.nDCG @ 10, ir_measures.AP(rel=2), "err@20", ir_measures.SetF(beta=2.0), ap]
+    scores = gradedeval.evaluate(RUN, QRELS, measures)
     assert list(scores.means) == ["nDCG@10", "AP(rel=2)", "err@20", "SetF(beta=2.0)", "ap"]
     assert scores[ir_measures.nDCG @ 10] == scores[ndcg @ 10] == scores["nDCG@10"]
     assert scores.by_topic(ir_measures.nDCG @ 10) == scores.by_topic("ndcg@10")
     assert scores.means[ir_measures.AP(rel=2)] == scores["ap(rel=2)"]
     assert parse_measures(ir_measures.NumRelRet) == parse_measures("num_rel_ret(rel=1)")
-    # Its name in text is that of a measure here; the object is theirs.
+    # Its name as text is a measure of gradedeval; the object is one of ir_measures.
     assert parse_measures(ir_measures.alpha_DCG @ 5) == parse_measures("alpha_dcg(norm=best)@5")
     with pytest.raises(InputError, match="'seen': is defined in ir_measures as a function, which works only there"):
         parse_measures(ir_measures.define_byquery(lambda qrels, run: 1.0, name="seen"))
 
 
-def test_ours_are_measures_there() -> None:
+def test_measures_of_gradedeval_work_in_ir_measures() -> None:
     measures = theirs.as_ir_measures(NAMES)
     assert [str(each) for each in measures] == NAMES.split()
     means = ir_measures.calc_aggregate([*measures, ir_measures.AP], QRELS, RUN)
@@ -52,28 +52,30 @@ def test_ours_are_measures_there() -> None:
 
 
 @pytest.mark.parametrize("measure", ["P@2", "RR", "AP", "nDCG@2", "R@1", "SetP", "Success@1", "IPrec@0.5"])
-def test_a_condensed_list_for_one_measure_is_that_of_ir_measures(measure: str) -> None:
+def test_a_condensed_list_for_one_measure_agrees_with_ir_measures(measure: str) -> None:
     name, _, cutoff = measure.partition("@")
-    asked = ir_measures.parse_measure(f"{name}(judged_only=True)@{cutoff}" if cutoff else f"{name}(judged_only=True)")
+    condensed = ir_measures.parse_measure(
+        f"{name}(judged_only=True)@{cutoff}" if cutoff else f"{name}(judged_only=True)"
+    )
     run = {"1": {"u": 4.0, "b": 3.0, "v": 2.0, "a": 1.0}, "2": {"w": 2.0, "c": 1.0}}
     try:
-        expected = ir_measures.pytrec_eval.calc_aggregate([asked], QRELS, run)
+        expected = ir_measures.pytrec_eval.calc_aggregate([condensed], QRELS, run)
     except RuntimeError as error:
         pytest.skip(str(error))
-    both = [asked, ir_measures.parse_measure(measure)]
-    found = theirs.GradedProvider().calc_aggregate(both, QRELS, run)
-    assert found[asked] == pytest.approx(expected[asked])
-    assert found[asked] > found[both[1]] or measure == "Success@1"
-    own = theirs.as_ir_measures(str(asked))
-    assert ir_measures.calc_aggregate(own, QRELS, run)[own[0]] == pytest.approx(expected[asked])
+    both = [condensed, ir_measures.parse_measure(measure)]
+    means = theirs.GradedProvider().calc_aggregate(both, QRELS, run)
+    assert means[condensed] == pytest.approx(expected[condensed])
+    assert means[condensed] > means[both[1]] or measure == "Success@1"
+    converted = theirs.as_ir_measures(str(condensed))
+    assert ir_measures.calc_aggregate(converted, QRELS, run)[converted[0]] == pytest.approx(expected[condensed])
 
 
-def test_a_preset_s_top_grade_counts_where_a_measure_looks_at_one() -> None:
+def test_a_preset_s_top_grade_counts_only_in_measures_that_use_it() -> None:
     high = {"1": {"a": 50, "b": 0}, "2": {"c": 1}}
-    found = gradedeval.evaluate(RUN, high, [ir_measures.Compat(p=0.8), ir_measures.nDCG @ 5], like="ir_measures")
+    scores = gradedeval.evaluate(RUN, high, [ir_measures.Compat(p=0.8), ir_measures.nDCG @ 5], like="ir_measures")
     plain = gradedeval.evaluate(RUN, high, [ir_measures.Compat(p=0.8), ir_measures.nDCG @ 5], order="float32")
-    assert dict(found.means) == dict(plain.means)
-    assert "top 50" in found.signature
+    assert dict(scores.means) == dict(plain.means)
+    assert "top 50" in scores.signature
     with pytest.raises(
         InputError, match=r"grade 50 is above the top grade 4, which ERR@5 takes from like=.ir_measures"
     ):
@@ -81,7 +83,7 @@ def test_a_preset_s_top_grade_counts_where_a_measure_looks_at_one() -> None:
     assert gradedeval.evaluate(RUN, high, "ERR@5", like="ir_measures", top_grade=50).means["ERR@5"] > 0
     with pytest.raises(InputError, match="grade 50 is above the top grade 4; raise"):
         gradedeval.evaluate(RUN, high, [ir_measures.nDCG @ 5], like="ir_measures", top_grade=4)
-    # Gains that are listed say all: no grade above those of the qrels needs one.
+    # Listed gains suffice: only grades of the qrels need one.
     listed = gradedeval.evaluate(RUN, QRELS, "INST(T=2.0,max_rel=2) gap ERR@5", like="ir_measures")
     assert listed.means["ERR@5"] == gradedeval.evaluate(RUN, QRELS, "err@5", top_grade=4).means["err@5"]
     assert listed.means["gap"] == gradedeval.evaluate(RUN, QRELS, "gap", top_grade=4).means["gap"]
@@ -99,7 +101,7 @@ def test_a_provider_with_options_scores_by_them() -> None:
         theirs.GradedProvider(foo=1)
 
 
-def test_they_are_made_as_ours_are() -> None:
+def test_measures_of_both_packages_are_made_alike() -> None:
     assert theirs.err @ 20 == theirs.as_ir_measures("err@20")[0] == theirs.as_ir_measures(err @ 20)[0]
     assert str(theirs.rbp(p=0.9)) == "rbp(p=0.9)"
     assert (theirs.err @ 20).gradedeval == err @ 20
@@ -120,15 +122,15 @@ def test_they_are_made_as_ours_are() -> None:
 
 
 @pytest.mark.parametrize("name", ["ERR", "nDCG", "AP", "RR", "P", "R", "RBP", "ERR_IA", "NERR8", "SetP"])
-def test_names_of_ir_measures_are_ours_too(name: str) -> None:
-    ours, own = getattr(theirs, name), getattr(gradedeval.measures, name)
+def test_names_of_ir_measures_are_names_of_gradedeval_too(name: str) -> None:
+    ours, expected = getattr(theirs, name), getattr(gradedeval.measures, name)
     (written,) = gradedeval.parse_measures(f"{name}@10")
-    assert ours.gradedeval == own
-    assert str(own) == str(written).replace("@10", "")
+    assert ours.gradedeval == expected
+    assert str(expected) == str(written).replace("@10", "")
 
 
 def rows(kind: str) -> tuple[Any, Any]:
-    """The qrels and the run as that kind of thing."""
+    """Return the qrels and the run in a form that ir_measures accepts."""
     qrels = [ir_measures.Qrel(topic, docno, grade) for topic in QRELS for docno, grade in QRELS[topic].items()]
     run = [ir_measures.ScoredDoc(topic, docno, score) for topic in RUN for docno, score in RUN[topic].items()]
     if kind == "rows":
@@ -171,21 +173,21 @@ def test_intents_and_options() -> None:
         theirs.GradedProvider(topics="both")
 
 
-def test_a_warning_points_at_the_users_line_and_is_said_once() -> None:
+def test_a_warning_points_at_the_line_of_the_user_and_appears_once() -> None:
     judged = {**QRELS, "none": {"a": 0}}
     evaluator = ir_measures.evaluator([theirs.err @ 20], judged)
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         evaluator.calc_aggregate(RUN)
         list(evaluator.iter_calc(RUN))
-    assert {one.filename for one in said} == {__file__}
-    assert len({str(one.message) for one in said}) == len(said)
+    assert {warning.filename for warning in caught} == {__file__}
+    assert len({str(warning.message) for warning in caught}) == len(caught)
 
 
-def test_a_measure_of_ones_own_goes_along() -> None:
+def test_a_measure_of_the_user_works_in_ir_measures() -> None:
     @measure(gain="linear")
     def first(g: gradedeval.Gains) -> Any:
-        """The gain of the first document.
+        """Return the gain of the first document.
 
         gain_1
 
@@ -193,13 +195,13 @@ def test_a_measure_of_ones_own_goes_along() -> None:
         """
         return g.gain[:, 0]
 
-    (own,) = theirs.as_ir_measures(first)
-    assert ir_measures.calc_aggregate([own], QRELS, RUN) == {own: 2 / 3}
+    (converted,) = theirs.as_ir_measures(first)
+    assert ir_measures.calc_aggregate([converted], QRELS, RUN) == {converted: 2 / 3}
 
 
 @pytest.fixture
 def printed(capsys: pytest.CaptureFixture[str]) -> Any:
-    """`printed("file.py")`: what an example prints, run in this process."""
+    """Return a function that runs an example in this process and returns its output lines."""
 
     def run(name: str) -> list[str]:
         with warnings.catch_warnings():
@@ -229,7 +231,7 @@ def test_the_example_of_pyterrier(printed: Any) -> None:
     assert lines[7] == ["bm25", "301", "err@20", "0.9392"]
 
 
-def test_without_the_package_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package_one_line_names_the_command_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ir_measures", None)
     monkeypatch.delitem(sys.modules, "gradedeval.interop.ir_measures")
     with pytest.raises(

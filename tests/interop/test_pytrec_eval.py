@@ -1,4 +1,4 @@
-"""pytrec_eval's interface gives pytrec_eval's numbers under the names that were asked for."""
+"""The interface of pytrec_eval gives its numbers under the requested names."""
 
 import random
 from typing import Any
@@ -19,15 +19,15 @@ NAMES = {"map", "ndcg_cut", "ndcg_cut.3,7", "P_5", "recall.5,10", "success_1", "
 
 
 @pytest.mark.parametrize(("level", "judged_only"), [(1, False), (2, True), (1, 1)])
-def test_scores_are_those_of_pytrec_eval(level: int, judged_only: bool) -> None:
+def test_scores_equal_scores_of_pytrec_eval(level: int, judged_only: bool) -> None:
     theirs = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")
     arguments: tuple[Any, ...] = (QRELS, NAMES, level, judged_only)
     run = {**RUN, "q0": {"d0": 16777216.0, "d1": 16777217.0, "d2": 1.0}}  # the first two are one float32
     expected = theirs.RelevanceEvaluator(*arguments).evaluate(run)
-    found = gradedeval.RelevanceEvaluator(*arguments).evaluate(run)
-    assert found.keys() == expected.keys()
+    results = gradedeval.RelevanceEvaluator(*arguments).evaluate(run)
+    assert results.keys() == expected.keys()
     for topic, scores in expected.items():
-        assert found[topic] == pytest.approx(scores, abs=1e-12)
+        assert results[topic] == pytest.approx(scores, abs=1e-12)
     for name in ("map", "gm_map", "num_ret"):
         values = [scores[name] for scores in expected.values()]
         assert pytrec_eval.compute_aggregated_measure(name, values) == pytest.approx(
@@ -36,21 +36,21 @@ def test_scores_are_those_of_pytrec_eval(level: int, judged_only: bool) -> None:
     assert pytrec_eval.supported_measures >= theirs.supported_measures
 
 
-@pytest.mark.parametrize("given", ["set_F.2", "set_F_0.5", "11pt_avg.0.25,0.5", "P.5,10"])
-def test_names_with_parameters_are_those_of_pytrec_eval(given: str) -> None:
+@pytest.mark.parametrize("name", ["set_F.2", "set_F_0.5", "11pt_avg.0.25,0.5", "P.5,10"])
+def test_names_with_parameters_follow_pytrec_eval(name: str) -> None:
     theirs = pytest.importorskip("pytrec_eval")
     qrels, run = {"1": {"a": 2, "b": 1, "c": 0}}, {"1": {"a": 1.0, "b": 2.0, "d": 3.0}}
-    found = pytrec_eval.RelevanceEvaluator(qrels, {given}).evaluate(run)
-    assert found["1"] == pytest.approx(theirs.RelevanceEvaluator(qrels, {given}).evaluate(run)["1"])
+    results = pytrec_eval.RelevanceEvaluator(qrels, {name}).evaluate(run)
+    assert results["1"] == pytest.approx(theirs.RelevanceEvaluator(qrels, {name}).evaluate(run)["1"])
     both = pytrec_eval.RelevanceEvaluator(qrels, ["set_F.2", "set_F.0.5"]).evaluate(run)["1"]
     assert both == pytest.approx({"set_F_2": 6 / 7, "set_F_0.5": 0.75})
 
 
-def test_measures_of_gradedeval_stand_beside_those_of_trec_eval() -> None:
-    found = gradedeval.RelevanceEvaluator(QRELS, ["map", "err@20", "nDCG@5"]).evaluate(RUN)
-    assert list(found["q0"]) == ["map", "err@20", "nDCG@5"]
+def test_measures_of_gradedeval_and_trec_eval_stand_together() -> None:
+    results = gradedeval.RelevanceEvaluator(QRELS, ["map", "err@20", "nDCG@5"]).evaluate(RUN)
+    assert list(results["q0"]) == ["map", "err@20", "nDCG@5"]
     ours = gradedeval.evaluate(RUN, QRELS, "err(gain=exp)@20", like="trec_eval", order="float32")
-    assert {topic: scores["err@20"] for topic, scores in found.items()} == ours.by_topic("err(gain=exp)@20")
+    assert {topic: scores["err@20"] for topic, scores in results.items()} == ours.by_topic("err(gain=exp)@20")
 
 
 def test_topics_in_one_of_both_are_left_out_with_a_warning() -> None:
@@ -63,17 +63,17 @@ def test_topics_in_one_of_both_are_left_out_with_a_warning() -> None:
 
 
 @pytest.mark.parametrize("nickname", ["all_trec", "official", "set"])
-def test_a_nickname_has_the_keys_and_the_scores_that_it_has_in_pytrec_eval(nickname: str) -> None:
+def test_a_nickname_has_the_keys_and_scores_of_pytrec_eval(nickname: str) -> None:
     theirs = pytest.importorskip("pytrec_eval")
     expected = theirs.RelevanceEvaluator(QRELS, {nickname}).evaluate(RUN)
-    found = pytrec_eval.RelevanceEvaluator(QRELS, {nickname}).evaluate(RUN)
+    results = pytrec_eval.RelevanceEvaluator(QRELS, {nickname}).evaluate(RUN)
     for topic, scores in expected.items():
-        assert found[topic] == pytest.approx(scores, abs=1e-12)
+        assert results[topic] == pytest.approx(scores, abs=1e-12)
 
 
 def test_text_is_0_as_in_pytrec_eval() -> None:
-    found = pytrec_eval.RelevanceEvaluator(QRELS, ["runid", "relstring.2", "num_q"]).evaluate(RUN)
-    assert found["q1"] == {"runid": 0, "num_q": 1, "relstring": 0}
+    results = pytrec_eval.RelevanceEvaluator(QRELS, ["runid", "relstring.2", "num_q"]).evaluate(RUN)
+    assert results["q1"] == {"runid": 0, "num_q": 1, "relstring": 0}
 
 
 @pytest.mark.parametrize("judgments", [{}, {"q1": {}, "q2": {}}])
@@ -92,7 +92,7 @@ def test_files_are_parsed_from_their_lines() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"mapp"}, {"ndcg_cut_x"}, [5], 5])
-def test_an_unknown_measure_is_an_error_of_ours(wrong: Any) -> None:
+def test_an_unknown_measure_is_an_input_error(wrong: Any) -> None:
     with pytest.raises(InputError):
         gradedeval.RelevanceEvaluator(QRELS, wrong)
     with pytest.raises(InputError):

@@ -1,4 +1,4 @@
-"""`gradedeval trec_eval`: trec_eval's own test suite byte for byte, real runs, pytrec_eval, and files of our own."""
+"""`gradedeval trec_eval`: trec_eval's own test suite byte for byte, real runs, pytrec_eval, and reviewed output."""
 
 import gzip
 import json
@@ -60,8 +60,8 @@ def runs_of(folder: Path, suffix: str) -> list[str]:
     return sorted(path.name.removesuffix(suffix) for path in (folder / "runs").glob(f"*{suffix}"))
 
 
-# trec_eval 10 prints 0 where nothing of a topic's run is unjudged; what lies beyond the end of a short run is unknown
-# all the same: p^n of the residual, with p = 0.9 and n documents.
+# trec_eval 10 prints 0 if all of a topic's run is judged; but the documents beyond the end of a short run are unknown,
+# which leaves a residual of p^n, with p = 0.9 and n documents.
 SHORT = {"PS-r1-bm25medical": {"29": 9}, "Tetralogie1Fr": {"14": 1, "6": 2}}
 
 
@@ -72,13 +72,15 @@ def test_48_real_runs_come_out_as_trec_eval_10_prints_them(name: str, cli: Comma
     ours = succeed(cli("trec_eval", *options, str(COVID / "qrels.txt"), str(COVID / "runs" / f"{name}.gz")))
     with gzip.open(COVID / "expected" / "trec_eval" / f"{name}.txt.gz", "rt", encoding="utf-8") as printed:
         pairs = zip(printed, ours.text.splitlines(keepends=True), strict=True)
-        unlike = {own: theirs for theirs, own in pairs if theirs != own and not theirs.startswith("rbp ")}
+        unlike = {
+            ours_line: theirs for theirs, ours_line in pairs if theirs != ours_line and not theirs.startswith("rbp ")
+        }
     missing = {topic: 0.9**count for topic, count in SHORT.get(name, {}).items()}
     line = f"{'rbp_resid':<22}\t{{}}\t{{:.4f}}\n"
-    summary = {own: theirs for own, theirs in unlike.items() if own.split()[1] == "all"}
-    topics = {own: theirs for own, theirs in unlike.items() if own not in summary}
+    summary = {ours_line: theirs for ours_line, theirs in unlike.items() if ours_line.split()[1] == "all"}
+    topics = {ours_line: theirs for ours_line, theirs in unlike.items() if ours_line not in summary}
     assert topics == {line.format(topic, value): line.format(topic, 0) for topic, value in missing.items()}
-    more = [float(own.split()[2]) - float(theirs.split()[2]) for own, theirs in summary.items()]
+    more = [float(ours_line.split()[2]) - float(theirs.split()[2]) for ours_line, theirs in summary.items()]
     assert more == ([pytest.approx(sum(missing.values()) / 30, abs=2e-4)] if missing else [])
 
 
@@ -89,23 +91,25 @@ def test_graded_runs_come_out_as_trec_eval_9_prints_them(name: str, cli: Command
     ours = succeed(cli("trec_eval", "--compat", "9", *["-l2", "-q", "-m", "all_trec"], str(DL_HARD / "qrels.txt"), run))
     with gzip.open(DL_HARD / "expected" / f"{name}.trec_eval-l2.txt.gz", "rt", encoding="utf-8") as printed:
         pairs = zip(printed, ours.text.splitlines(keepends=True), strict=True)
-        unlike = [(theirs, own) for theirs, own in pairs if theirs != own]
-    # trec_eval adds up what is of grade 1 or more there, whatever -l says; ours is the sum of its own topics' lines.
+        unlike = [(theirs, ours_line) for theirs, ours_line in pairs if theirs != ours_line]
+    # trec_eval adds up grades of 1 or more there, regardless of -l; ours is the sum of the lines of topics.
     assert unlike == [(f"{'num_rel':<22}\tall\t3358\n", f"{'num_rel':<22}\tall\t841\n")]
 
 
-def random_files(seed: int, folder: Path) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
-    """Qrels and a run of a few topics, with ties, unjudged documents and grades from -2 to 3."""
+def write_random_files(seed: int, folder: Path) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+    """Write qrels and a run of a few topics, with ties, unjudged documents and grades from -2 to 3, and return both."""
     dice = random.Random(seed)
     qrels: dict[str, dict[str, int]] = {}
     run: dict[str, dict[str, float]] = {}
     for topic in map(str, range(6)):
         grades = [-2, -1, 0, 0, 1, 2, 3] if seed % 2 else [0, 0, 0, 1]
-        qrels[topic] = {f"d{at}": dice.choice(grades) for at in dice.sample(range(60), dice.randint(1, 40))}
+        qrels[topic] = {f"d{number}": dice.choice(grades) for number in dice.sample(range(60), dice.randint(1, 40))}
         qrels[topic]["d0"] = 0  # a topic without a grade from 0 up makes pytrec_eval crash
-        run[topic] = {f"d{at}": dice.randint(0, 40) / 4 for at in dice.sample(range(60), dice.randint(1, 50))}
-    (folder / "qrels").write_text("".join(f"{t} 0 {d} {g}\n" for t, own in qrels.items() for d, g in own.items()))
-    (folder / "run").write_text("".join(f"{t} Q0 {d} 1 {s} x\n" for t, own in run.items() for d, s in own.items()))
+        run[topic] = {f"d{number}": dice.randint(0, 40) / 4 for number in dice.sample(range(60), dice.randint(1, 50))}
+    (folder / "qrels").write_text("".join(f"{t} 0 {d} {g}\n" for t, grades in qrels.items() for d, g in grades.items()))
+    (folder / "run").write_text(
+        "".join(f"{t} Q0 {d} 1 {s} x\n" for t, scores in run.items() for d, s in scores.items())
+    )
     return qrels, run
 
 
@@ -118,9 +122,9 @@ def by_line(text: str) -> dict[tuple[str, str], str]:
 @pytest.mark.parametrize("seed", range(20))
 def test_random_topics_come_out_as_pytrec_eval_scores_them(seed: int, level: int, tmp_path: Path, cli: Command) -> None:
     pytrec_eval: Any = pytest.importorskip("pytrec_eval")
-    qrels, run = random_files(seed, tmp_path)
-    wanted = pytrec_eval.supported_measures - {"relstring", "runid", "num_q", "gm_map", "gm_bpref"}
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, wanted, relevance_level=level).evaluate(run)
+    qrels, run = write_random_files(seed, tmp_path)
+    names = pytrec_eval.supported_measures - {"relstring", "runid", "num_q", "gm_map", "gm_bpref"}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, names, relevance_level=level).evaluate(run)
     ours = by_line(
         succeed(cli("trec_eval", "--compat", "9", "-q", f"-l{level}", "-m", "all_trec", "qrels", "run")).text
     )
@@ -168,13 +172,13 @@ def files(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_files_of_our_own_come_out_as_reviewed(name: str, cli: Command, request: pytest.FixtureRequest) -> None:
-    shown = succeed(cli("trec_eval", *CASES[name].split(), "qrels", "run")).text
+def test_output_of_own_files_equals_reviewed_files(name: str, cli: Command, request: pytest.FixtureRequest) -> None:
+    printed = succeed(cli("trec_eval", *CASES[name].split(), "qrels", "run")).text
     golden = GOLDEN / f"{name}.txt"
     if request.config.getoption("--golden"):
         GOLDEN.mkdir(exist_ok=True)
-        golden.write_text(shown, encoding="utf-8")
-    assert shown == golden.read_text(encoding="utf-8")
+        golden.write_text(printed, encoding="utf-8")
+    assert printed == golden.read_text(encoding="utf-8")
 
 
 def test_every_golden_file_of_the_drop_in_belongs_to_a_case() -> None:
@@ -182,8 +186,8 @@ def test_every_golden_file_of_the_drop_in_belongs_to_a_case() -> None:
 
 
 def test_numbers_by_hand(cli: Command) -> None:
-    """Topic 9: b, a are tied and stand as b, a (docnos descending); u is unjudged, d pooled and not sampled."""
-    found = by_line(succeed(cli("trec_eval", "-q", "-m", "all_trec", "-m", "yaap", "qrels", "run")).text)
+    """Compute topic 9: b, a are tied and stand as b, a (docnos descending); u is unjudged, d pooled and not sampled."""
+    values = by_line(succeed(cli("trec_eval", "-q", "-m", "all_trec", "-m", "yaap", "qrels", "run")).text)
     expected = {
         "map": (1 / 2 + 2 / 5) / 3,
         "infAP": (1 / 2 + 1 / 2 * (1 * 1e-5 / (1 + 2e-5)) + 1 / 5 + 4 / 5 * (3 / 4 * (1 + 1e-5) / (2 + 2e-5))) / 3,
@@ -198,9 +202,9 @@ def test_numbers_by_hand(cli: Command) -> None:
     }
     # ⌊3x + ½⌋ documents: 0 for 0 and .1, 1 for .2 to .4 (.5 gives 2), 2 for .5 to .8, 3 from .9 on, never reached.
     expected["11pt_avg"] = (5 * 0.5 + 4 * 0.4) / 11
-    assert {name: found[name, "9"] for name in expected} == {name: f"{value:.4f}" for name, value in expected.items()}
-    assert found["relstring", "9"] == "'03-.1'"
-    assert found["num_nonrel_judged_ret", "9"] == "1"
+    assert {name: values[name, "9"] for name in expected} == {name: f"{value:.4f}" for name, value in expected.items()}
+    assert values["relstring", "9"] == "'03-.1'"
+    assert values["num_nonrel_judged_ret", "9"] == "1"
 
 
 def test_a_topic_that_the_run_lacks_counts_as_empty_with_c(cli: Command) -> None:
@@ -214,9 +218,9 @@ def test_a_topic_that_the_run_lacks_counts_as_empty_with_c(cli: Command) -> None
     assert float(complete["map", "all"]) == pytest.approx(float(plain["map", "all"]) * 3 / 4, abs=1e-4)
     # The geometric mean takes 0.00001 for a score of 0: that of topic 8, and with -c of 7 too.
     scores = [float(plain["map", topic]) for topic in ("9", "10")]
-    for found, zeros in ((plain, 1), (complete, 2)):
+    for values, zeros in ((plain, 1), (complete, 2)):
         mean = np.exp((np.log(scores).sum() + zeros * np.log(0.00001)) / (2 + zeros))
-        assert float(found["gm_map", "all"]) == pytest.approx(mean, abs=1e-4)
+        assert float(values["gm_map", "all"]) == pytest.approx(mean, abs=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -224,27 +228,27 @@ def test_a_topic_that_the_run_lacks_counts_as_empty_with_c(cli: Command) -> None
 )
 def test_options_may_be_spelt_as_getopt_allows(words: str, cli: Command) -> None:
     files = [] if "run" in words.split() else ["qrels", "run"]
-    shown = succeed(cli("trec_eval", *words.split(), *files)).text
-    assert [line.split("\t")[1] for line in shown.splitlines()] == ["10", "8", "9"]
+    printed = succeed(cli("trec_eval", *words.split(), *files)).text
+    assert [line.split("\t")[1] for line in printed.splitlines()] == ["10", "8", "9"]
 
 
 def test_z_scores_are_deviations_from_the_mean_of_the_file(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "z").write_text("9 map 0.2 0.05\n10 map 0.25 0\n9 num_ret 3 2\n9 gm_map -1 2\n")
-    found = by_line(
+    values = by_line(
         succeed(cli("trec_eval", "-q", "-Z", "z", "-m", "map", "-m", "num_ret", "-m", "gm_map", "qrels", "run")).text
     )
-    assert found["Zmap", "9"] == f"{(0.3 - 0.2) / 0.05:.4f}"
-    assert found["Zmap", "10"] == "0.0000"  # without deviation there is no distance
-    assert found["Zmap", "8"] == "-1000000.0000"  # the file does not say
-    assert found["Znum_ret", "9"] == "1.0000"
-    assert float(found["Znum_ret", "all"]) == 1 - 2_000_000  # a total stays a total
-    assert found["Zgm_map", "all"] == "0.0000"
+    assert values["Zmap", "9"] == f"{(0.3 - 0.2) / 0.05:.4f}"
+    assert values["Zmap", "10"] == "0.0000"  # without deviation there is no distance
+    assert values["Zmap", "8"] == "-1000000.0000"  # the file does not say
+    assert values["Znum_ret", "9"] == "1.0000"
+    assert float(values["Znum_ret", "all"]) == 1 - 2_000_000  # a total stays a total
+    assert values["Zgm_map", "all"] == "0.0000"
 
 
 def test_several_runs_are_told_apart(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "other").write_text("9 Q0 a 1 1 theirs\n")
-    shown = succeed(cli("trec_eval", "-m", "map", "qrels", "run", "other")).text
-    assert [line.split("\t")[::2] for line in shown.splitlines()] == [
+    printed = succeed(cli("trec_eval", "-m", "map", "qrels", "run", "other")).text
+    assert [line.split("\t")[::2] for line in printed.splitlines()] == [
         [f"{'runid':<22}", "run"],
         [f"{'map':<22}", "0.1833"],
         [f"{'runid':<22}", "other"],
@@ -254,9 +258,9 @@ def test_several_runs_are_told_apart(cli: Command, tmp_path: Path) -> None:
     assert [line.split("\t")[2] for line in official.splitlines() if line.startswith("runid")] == ["mine", "theirs"]
 
 
-def test_our_own_formats_have_our_own_notation(cli: Command) -> None:
-    shown = succeed(cli("trec_eval", "-f", "json", "-m", "P.1", "-m", "iprec_at_recall.0.5", "qrels", "run")).text
-    assert {row["measure"] for row in json.loads(shown)["rows"]} == {"p@1", "iprec(recall=0.5)"}
+def test_formats_of_gradedeval_have_its_notation(cli: Command) -> None:
+    printed = succeed(cli("trec_eval", "-f", "json", "-m", "P.1", "-m", "iprec_at_recall.0.5", "qrels", "run")).text
+    assert {row["measure"] for row in json.loads(printed)["rows"]} == {"p@1", "iprec(recall=0.5)"}
 
 
 def test_version_9_prints_no_line_of_a_topic_that_the_run_lacks_and_adds_0(cli: Command) -> None:
@@ -278,7 +282,7 @@ def test_a_geometric_mean_takes_a_hundred_thousandth_for_0() -> None:
         warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
         scores = gradedeval.evaluate(TWO, JUDGED, "gm_ap gm_map ap", residuals="total")
     assert scores.means["gm_ap"] == pytest.approx((1 * 0.5 * 0.00001) ** (1 / 3))
-    # The residual of the mean is the mean of the best cases less the mean: topic 1's b could raise nothing.
+    # The residual of the mean is the mean of the best cases less the mean: b of topic 1 could raise no score.
     best = [score + residual for score, residual in zip((1, 0.5, 0), scores.runs[0].residual[:, 0], strict=True)]
     expected = np.exp(np.log(np.maximum(best, 0.00001)).mean()) - scores.means["gm_ap"]
     assert scores.residuals["gm_ap"] == pytest.approx(expected)
@@ -302,51 +306,51 @@ def test_trec_eval_cuts_before_it_drops_the_unjudged(like: str | None, retrieved
 @pytest.mark.parametrize("grade", [-1, -2, -0.5])
 def test_a_grade_below_0_is_pooled_and_not_sampled(grade: float) -> None:
     qrels = {"1": {"a": grade, "b": 1}}
-    found = gradedeval.evaluate({"1": {"a": 2.0, "b": 1.0}}, qrels, "infap", negative="unjudged").means["infap"]
-    assert found == pytest.approx(1 / 2 + 1 / 2 * 1 * 0.5)
+    score = gradedeval.evaluate({"1": {"a": 2.0, "b": 1.0}}, qrels, "infap", negative="unjudged").means["infap"]
+    assert score == pytest.approx(1 / 2 + 1 / 2 * 1 * 0.5)
 
 
 def test_every_negative_grade_is_pooled_in_the_drop_in(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "qrels").write_text("1 0 a 1\n1 0 x -2\n1 0 b 1\n")
     (tmp_path / "run").write_text("1 Q0 a 1 3 t\n1 Q0 x 2 2 t\n1 Q0 b 3 1 t\n")
-    found = by_line(succeed(cli("trec_eval", "-q", "-m", "infAP", "-m", "relstring", "qrels", "run")).text)
-    assert (found["infAP", "1"], found["relstring", "1"]) == ("1.0000", "'1.1'")
+    values = by_line(succeed(cli("trec_eval", "-q", "-m", "infAP", "-m", "relstring", "qrels", "run")).text)
+    assert (values["infAP", "1"], values["relstring", "1"]) == ("1.0000", "'1.1'")
 
 
 def test_infap_says_that_grades_below_0_are_judged() -> None:
-    with pytest.warns(gradedeval.EvaluationWarning) as told:
+    with pytest.warns(gradedeval.EvaluationWarning) as caught:
         scores = gradedeval.evaluate({"1": {"x": 2.0, "b": 1.0}}, {"1": {"x": -1, "b": 1}}, "ap infap")
-    says = "qrels: grades below 0 count as judged and not relevant in infap"
-    assert [str(note.message) for note in told] == [
-        f'{says}; negative="unjudged" takes them as pooled and not sampled',
+    message = "qrels: grades below 0 count as judged and not relevant in infap"
+    assert [str(note.message) for note in caught] == [
+        f'{message}; negative="unjudged" takes them as pooled and not sampled',
         "there is one topic; too few to tell systems apart",
     ]
     assert scores.means["infap"] == pytest.approx(0.5, abs=1e-4)
 
 
 def test_a_collection_without_n_has_no_documents(cli: Command) -> None:
-    """Topic 9: 5 retrieved, 2 of its 3 relevant ones, so 2 − 3 + 0.3 + 0.2 (0 − 5 − 3 + 2)."""
-    found = by_line(succeed(cli("trec_eval", "-q", "-m", "utility.1,-1,0.3,0.2", "qrels", "run")).text)
-    assert found["utility_1,-1,0.3,0.2", "9"] == "-1.9000"
+    """Compute topic 9: 5 retrieved, 2 of its 3 relevant ones, so 2 − 3 + 0.3 + 0.2 (0 − 5 − 3 + 2)."""
+    values = by_line(succeed(cli("trec_eval", "-q", "-m", "utility.1,-1,0.3,0.2", "qrels", "run")).text)
+    assert values["utility_1,-1,0.3,0.2", "9"] == "-1.9000"
 
 
 def test_a_fraction_of_a_rank_is_cut_off(cli: Command) -> None:
-    shown = succeed(cli("trec_eval", "-m", "P.2.7,5,2", "-m", "ndcg_cut.3.9", "qrels", "run")).text
-    assert [line.split()[0] for line in shown.splitlines()] == ["P_2", "P_5", "ndcg_cut_3"]
+    printed = succeed(cli("trec_eval", "-m", "P.2.7,5,2", "-m", "ndcg_cut.3.9", "qrels", "run")).text
+    assert [line.split()[0] for line in printed.splitlines()] == ["P_2", "P_5", "ndcg_cut_3"]
     text = succeed(cli("trec_eval", "-q", "-m", "relstring.1.9", "qrels", "run")).text
     values = [line.split()[2] for line in text.splitlines()]
     assert {len(value) for value in values} == {len("'1'")}
 
 
-def test_cutoffs_and_levels_are_printed_as_numbers_are_ordered(cli: Command) -> None:
+def test_cutoffs_and_levels_are_printed_in_numerical_order(cli: Command) -> None:
     words = ("-m", "P.100,5", "-m", "P.20,10", "-m", "iprec_at_recall.1,.25", "-m", "iprec_at_recall.0.5")
-    shown = succeed(cli("trec_eval", *words, "qrels", "run")).text
+    printed = succeed(cli("trec_eval", *words, "qrels", "run")).text
     names = ["iprec_at_recall_0.25", "iprec_at_recall_0.50", "iprec_at_recall_1.00", "P_5", "P_10", "P_20", "P_100"]
-    assert [line.split()[0] for line in shown.splitlines()] == names
+    assert [line.split()[0] for line in printed.splitlines()] == names
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "message"),
     [
         ("-m mapp qrels run", 1, "-m: unknown measure 'mapp'; did you mean 'map'?"),
         ("-m P.x qrels run", 2, "-m P.x: invalid parameters; expected numbers separated by commas, such as P.1,2"),
@@ -382,7 +386,9 @@ def test_cutoffs_and_levels_are_printed_as_numbers_are_ordered(cli: Command) -> 
         ("-h -m mapp", 1, "-m: unknown measure 'mapp' of trec_eval; did you mean 'map'?"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_one_clear_line(words: str, code: int, said: str, cli: Command, files: Path) -> None:
+def test_a_bad_argument_or_file_has_a_message_of_one_line(
+    words: str, code: int, message: str, cli: Command, files: Path
+) -> None:
     more = {
         "empty": "",
         "short": "9 Q0 a 1 1 t\n9 Q0 b 2 0\n",
@@ -397,7 +403,7 @@ def test_what_is_wrong_is_one_clear_line(words: str, code: int, said: str, cli: 
     outcome = cli("trec_eval", *words.split())
     assert (outcome.code, outcome.out) == (code, b"")
     first = outcome.messages[-1] if "Usage" in outcome.messages[0] else outcome.messages[0]
-    assert re.fullmatch(".*".join(map(re.escape, said.split("…"))), first), first
+    assert re.fullmatch(".*".join(map(re.escape, message.split("…"))), first), first
 
 
 def test_the_persistence_of_rbp_is_written_as_in_version_10(cli: Command, files: Path) -> None:
@@ -433,7 +439,7 @@ def test_every_line_rests_on_a_measure_of_the_table_or_is_text() -> None:
 def test_parameters_replace_the_defaults_and_add_up() -> None:
     lines = [line.name for line in select_lines(["official", "P.7,3", "P.3,5"], Setting())]
     assert [name for name in lines if name.startswith("P_")] == ["P_3", "P_5", "P_7"]
-    assert lines.index("map") < lines.index("P_3")  # trec_eval's order, whatever that of the words
+    assert lines.index("map") < lines.index("P_3")  # in the order of trec_eval, not of the arguments
 
 
 Lists = dict[str, dict[str, float]]
@@ -448,11 +454,11 @@ AB, BA, BC = {"a": 1, "b": 0}, {"a": 0, "b": 1, "c": 2}, {"b": 2, "c": 1}
         ([{"0": {"a": 3, "b": 2, "c": 0}}], "b a",
          {"num_prefs_poss": 3, "num_prefs_ful": 2, "simp": 2 / 3, "pair": 2 / 3, "avgjg": 2 / 3, "simp_imp": 2 / 3,
           "num_prefs_ful_ret": 0, "simp_ret": 0}),
-        # Judges who disagree are counted one by one.
+        # Disagreeing judges are counted one by one.
         ([{"0": AB}, {"0": BA}], "a b c", {"simp": 1 / 4, "pair": pytest.approx((1 / 2 + 0 + 0) / 3), "avgjg": 1 / 2}),
         # a > b and b > c of two lists, and so a > c.
         ([{"0": {"a": 2, "b": 1}, "1": BC}], "a c b", {"num_prefs_poss": 3, "num_prefs_ful": 2}),
-        # Of the second group nothing is retrieved: 0 / 0, which makes rnonrel 0 as in trec_eval.
+        # No document of the second group is retrieved: 0 / 0, which makes rnonrel 0 as in trec_eval.
         ([{"0": AB}, {"0": {"c": 1, "d": 1, "e": 0}}], "a b",
          {"avgjg_ret": 1 / 2, "avgjg_Rnonrel_ret": 0, "avgjg_Rnonrel": (1 / 1 + 0) / 2}),
         # R = 1: of x and y, both not relevant and after one another in the run, y is dropped; a > x remains, a > y not.
@@ -462,15 +468,17 @@ AB, BA, BC = {"a": 1, "b": 0}, {"a": 0, "b": 1, "c": 2}, {"b": 2, "c": 1}
 )  # fmt: skip
 def test_preferences_by_hand(groups: list[Lists], ranking: str, expected: dict[str, Any]) -> None:
     coded = {
-        str(group).encode(): {name.encode(): {d.encode(): v for d, v in own.items()} for name, own in lists.items()}
+        str(group).encode(): {
+            name.encode(): {d.encode(): v for d, v in values.items()} for name, values in lists.items()
+        }
         for group, lists in enumerate(groups)
     }
-    found = preference_scores(coded, [docno.encode() for docno in ranking.split()])
-    assert {name: found[f"prefs_{name}"] for name in expected} == expected
+    scores = preference_scores(coded, [docno.encode() for docno in ranking.split()])
+    assert {name: scores[f"prefs_{name}"] for name in expected} == expected
 
 
 @pytest.mark.parametrize(
-    ("lines", "says"),
+    ("lines", "message"),
     [
         ("0 0 a 2\n0 0 b 1\n0 1 b 2\n0 1 a 1", "contradictory preferences: 'a' before 'b' and 'b' before 'a'"),
         ("0 0 a 2\n0 0 b 1\n0 1 b 2\n0 1 c 1\n0 2 c 2\n0 2 a 1", "contradictory preferences: 'a' before 'b' and 'b' "
@@ -478,31 +486,31 @@ def test_preferences_by_hand(groups: list[Lists], ranking: str, expected: dict[s
         ("0 0 a 1\n0 0 b 0\n0 1 c 2\n0 1 b 1", "document 'b' has the value 0 in one list and more in another"),
     ],
 )  # fmt: skip
-def test_contradictory_lists_of_a_group_are_refused(lines: str, says: str, cli: Command, tmp_path: Path) -> None:
+def test_contradictory_lists_of_a_group_are_refused(lines: str, message: str, cli: Command, tmp_path: Path) -> None:
     (tmp_path / "prefs").write_text("".join(f"9 {line}\n" for line in lines.split("\n")))
     (tmp_path / "run").write_text("9 Q0 a 1 2 t\n")
-    found = cli("trec_eval", "-R", "prefs", "-m", "prefs", "prefs", "run")
+    result = cli("trec_eval", "-R", "prefs", "-m", "prefs", "prefs", "run")
     hint = "give judges who disagree groups of their own (column 2)"
-    assert (found.code, found.out, found.messages) == (4, b"", [f"prefs: topic 9: {says}; {hint}"])
+    assert (result.code, result.out, result.messages) == (4, b"", [f"prefs: topic 9: {message}; {hint}"])
 
 
-def test_a_group_is_scored_as_qrels_of_its_own(cli: Command, files: Path) -> None:
+def test_each_group_is_scored_as_separate_qrels(cli: Command, files: Path) -> None:
     (files / "groups").write_text("9 j1 a 1\n9 j1 b 0\n9 j2 a 0\n9 j2 b 1\n")
-    found = by_line(
+    values = by_line(
         succeed(cli("trec_eval", "-q", "-R", "qrels_jg", "-m", "map_avgjg", "-m", "P_avgjg.1", "groups", "run")).text
     )
-    assert found["map_avgjg", "9"] == f"{(1 / 2 + 1) / 2:.4f}"  # b, a: one judge likes a, the other b
-    assert found["P_avgjg_1", "9"] == "0.5000"
+    assert values["map_avgjg", "9"] == f"{(1 / 2 + 1) / 2:.4f}"  # b, a: one judge likes a, the other b
+    assert values["P_avgjg_1", "9"] == "0.5000"
 
 
-def test_formats_have_num_q_and_say_which_texts_they_have_not(cli: Command, tmp_path: Path) -> None:
+def test_formats_have_num_q_and_name_the_texts_they_lack(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n")
     (tmp_path / "run").write_text("1 Q0 a 1 2 t\n2 Q0 b 1 2 t\n")
     words = ("trec_eval", "qrels", "run", "-m", "num_q", "-m", "runid", "-m", "map", "-m", "relstring")
-    shown = cli(*words, "-f", "csv")
-    rows = [line.split(",")[:4] for line in shown.text.splitlines()]
+    result = cli(*words, "-f", "csv")
+    rows = [line.split(",")[:4] for line in result.text.splitlines()]
     assert rows == [["run", "topic", "measure", "score"], ["run", "all", "num_q", "2"], ["run", "all", "ap", "0.5"]]
-    assert shown.messages == ["-f: csv holds numbers only, not the text of runid, relstring; leave out -f to print it"]
+    assert result.messages == ["-f: csv holds numbers only, not the text of runid, relstring; leave out -f to print it"]
     assert "num_q" in cli("trec_eval", "qrels", "run", "-f", "table").text
     assert cli("trec_eval", "qrels", "run", "-m", "num_q", "-f", "json").messages == []
     text = cli("trec_eval", "qrels", "run", "-m", "runid", "-f", "json")
@@ -511,7 +519,7 @@ def test_formats_have_num_q_and_say_which_texts_they_have_not(cli: Command, tmp_
 
 
 @pytest.mark.parametrize(
-    ("qrels", "run", "options", "code", "says"),
+    ("qrels", "run", "options", "code", "message"),
     [
         ("1 0 a 1\n1 0 a 2\n", "1 Q0 a 1 2 t\n", (), 2,
          "qrels:2: duplicate document 'a' in topic 1 with grade 2 (first on line 1 with grade 1); "
@@ -526,20 +534,20 @@ def test_formats_have_num_q_and_say_which_texts_they_have_not(cli: Command, tmp_
     ],
 )  # fmt: skip
 def test_messages_name_options_of_the_command_itself(
-    qrels: str, run: str, options: tuple[str, ...], code: int, says: str, cli: Command, tmp_path: Path
+    qrels: str, run: str, options: tuple[str, ...], code: int, message: str, cli: Command, tmp_path: Path
 ) -> None:
     (tmp_path / "qrels").write_text(qrels)
     (tmp_path / "run").write_text(run)
-    found = cli("trec_eval", *options, "qrels", "run")
-    assert (found.code, found.messages[0]) == (code, says)
-    assert not re.search(r"--(topics|duplicates|top-grade)", found.err.decode())
+    result = cli("trec_eval", *options, "qrels", "run")
+    assert (result.code, result.messages[0]) == (code, message)
+    assert not re.search(r"--(topics|duplicates|top-grade)", result.err.decode())
 
 
 @pytest.mark.parametrize("words", ["-m recip_rank", "-R qrels_jg -m P_avgjg.1"])
-@pytest.mark.parametrize(("documents", "told"), [(20, False), (19, True)])
-def test_more_than_a_tenth_tied_is_noted(documents: int, told: bool, words: str, tmp_path: Path, cli: Command) -> None:
+@pytest.mark.parametrize(("documents", "noted"), [(20, False), (19, True)])
+def test_more_than_a_tenth_tied_is_noted(documents: int, noted: bool, words: str, tmp_path: Path, cli: Command) -> None:
     scores = [100, 100, *range(documents - 2, 0, -1)]
-    (tmp_path / "run").write_text("".join(f"1 Q0 d{at:02} 1 {score} t\n" for at, score in enumerate(scores)))
+    (tmp_path / "run").write_text("".join(f"1 Q0 d{number:02} 1 {score} t\n" for number, score in enumerate(scores)))
     (tmp_path / "qrels").write_text("1 0 d00 1\n")
     done = succeed(cli("trec_eval", *words.split(), "qrels", "run"))
-    assert any("many documents have equal scores" in line for line in done.messages) == told
+    assert any("many documents have equal scores" in line for line in done.messages) == noted

@@ -1,4 +1,4 @@
-"""Training with the libraries themselves, where they are installed."""
+"""Training with the installed libraries."""
 
 from typing import Any
 
@@ -12,25 +12,25 @@ from support.lists import drawn
 pytestmark = pytest.mark.exhaustive
 
 
-def data(seed: int) -> tuple[Any, Any, Any]:
-    """Features, which tell the grade a little, grades 0 to 4, and sizes of lists."""
+def draw_data(seed: int) -> tuple[Any, Any, Any]:
+    """Return features with some signal of the grade, grades 0 to 4, and sizes of lists."""
     draw = np.random.default_rng(seed)
     sizes = draw.integers(1, 40, 120)
     features = draw.normal(size=(sizes.sum(), 8))
-    told = features[:, 0] + 0.5 * features[:, 1] * features[:, 2]
-    return features, np.clip(np.round(told + draw.normal(size=len(told))), 0, 4), sizes
+    signal = features[:, 0] + 0.5 * features[:, 1] * features[:, 2]
+    return features, np.clip(np.round(signal + draw.normal(size=len(signal))), 0, 4), sizes
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_ndcg_is_the_lambdarank_of_lightgbm(weighted: bool) -> None:
     lightgbm = pytest.importorskip("lightgbm", reason="LightGBM is not installed")
-    features, grades, sizes = data(3)
+    features, grades, sizes = draw_data(3)
     weight = np.random.default_rng(4).random(len(grades)) if weighted else None
     shared = {"verbose": -1, "num_leaves": 15, "min_data_in_leaf": 5, "num_threads": 1, "deterministic": True}
     shared["lambdarank_truncation_level"] = 1000
-    own = ltr.objective("ndcg(gain=exp)", truncation=1000).lightgbm
+    reference = ltr.objective("ndcg(gain=exp)", truncation=1000).lightgbm
     predicted = []
-    for objective in ("lambdarank", own):
+    for objective in ("lambdarank", reference):
         train = lightgbm.Dataset(features, grades, group=sizes, weight=weight)
         booster = lightgbm.train(shared | {"objective": objective}, train, 5)
         predicted.append([booster.predict(features, num_iteration=trees) for trees in (1, 3, 5)])
@@ -39,16 +39,16 @@ def test_ndcg_is_the_lambdarank_of_lightgbm(weighted: bool) -> None:
 
 
 def mean_of(metric: ltr.Metric, grades: Any, scores: Any, **lists: Any) -> float:
-    """Return the mean over lists that the library is expected to show."""
-    found = gradedeval.evaluate_arrays(grades, scores, metric.measure, ties="file", top_grade=metric.top, **lists)
-    return found.means[metric.name]
+    """Return the expected mean over lists in the output of the library."""
+    scored = gradedeval.evaluate_arrays(grades, scores, metric.measure, ties="file", top_grade=metric.top, **lists)
+    return scored.means[metric.name]
 
 
 @pytest.mark.filterwarnings("ignore:.*no measure here uses it:gradedeval.EvaluationWarning")
 @pytest.mark.parametrize("name", ["gap", "err", "ndcg@10", "softgap", "approx"])
 def test_lightgbm_learns_and_stops_by_measures(name: str) -> None:
     lightgbm = pytest.importorskip("lightgbm", reason="LightGBM is not installed")
-    features, grades, sizes = data(5)
+    features, grades, sizes = draw_data(5)
     smooth = {"softgap": ltr.softgap(top=4), "approx": ltr.approx("ndcg")}
     objective = smooth.get(name) or ltr.objective(name, top=4)
     metric = ltr.metric(objective.measure, top=4)
@@ -73,7 +73,7 @@ def test_lightgbm_learns_and_stops_by_measures(name: str) -> None:
 def test_a_ranker_of_scikit_learn_takes_both() -> None:
     lightgbm = pytest.importorskip("lightgbm", reason="LightGBM is not installed")
     clone = pytest.importorskip("sklearn.base", reason="scikit-learn is not installed").clone
-    features, grades, sizes = data(6)
+    features, grades, sizes = draw_data(6)
     metric = ltr.metric("err", top=4)
     ranker = lightgbm.LGBMRanker(
         objective=ltr.objective("err").sklearn, n_estimators=20, n_jobs=1, verbose=-1, metric="None"
@@ -90,7 +90,7 @@ def test_a_ranker_of_scikit_learn_takes_both() -> None:
 @pytest.mark.parametrize("name", ["err", "gap(g=1:1:2:0)"])
 def test_xgboost_learns_and_stops_by_measures(name: str) -> None:
     xgboost = pytest.importorskip("xgboost", reason="XGBoost is not installed")
-    features, grades, sizes = data(7)
+    features, grades, sizes = draw_data(7)
     qid, metric = np.repeat(np.arange(len(sizes)), sizes), ltr.metric(name, top=4)
     held_out = qid >= 80
     train, test = (xgboost.DMatrix(features[rows], grades[rows], qid=qid[rows]) for rows in (~held_out, held_out))
@@ -119,7 +119,7 @@ def test_losses_of_pytorch_have_the_gradients_of_objectives() -> None:
     for objective in (ltr.softgap(top=3), ltr.approx("nerr", top=3, sigma=0.5)):
         tensor = torch.tensor(scores, requires_grad=True)
         assert torch.autograd.gradcheck(
-            lambda given, own=objective: own.torch(given, seen.labels, group=seen.sizes), tensor
+            lambda scores, own=objective: own.torch(scores, seen.labels, group=seen.sizes), tensor
         )
     ranker = ltr.objective("ndcg", top=3)
     tensor = torch.tensor(scores, dtype=torch.float32, requires_grad=True)

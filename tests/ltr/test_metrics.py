@@ -1,4 +1,4 @@
-"""Metrics for early stopping, beside what the command line prints of the same scores as files."""
+"""Metrics for early stopping, against the command line on the same scores as files."""
 
 import warnings
 from pathlib import Path
@@ -16,8 +16,8 @@ from support.lists import TOP, Lists, drawn
 MEASURES = "ndcg@10 err@10 gap ap nerr rbp q p@5 gm_ap esl"
 
 
-def write(seen: Lists, folder: Path) -> None:
-    """The lists as a run, whose lines stand in the order of the arrays, and as qrels."""
+def write_files(seen: Lists, folder: Path) -> None:
+    """Write the lists as a run, with lines in the order of the arrays, and as qrels."""
     run, qrels = [], []
     for topic, (labels, scores) in enumerate(seen.each(), 1):
         for number, (label, score) in enumerate(zip(labels.tolist(), scores.tolist(), strict=True), 1):
@@ -28,9 +28,9 @@ def write(seen: Lists, folder: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
-def test_values_are_what_the_command_line_prints_of_files(cli: Command, tmp_path: Path) -> None:
+def test_values_equal_the_output_of_the_command_line(cli: Command, tmp_path: Path) -> None:
     seen = drawn(11, (20, 7, 12, 30, 1, 9))
-    write(seen, tmp_path)
+    write_files(seen, tmp_path)
     words = ["run.txt", "qrels.txt", "--ties", "file", "--top-grade", str(TOP), "-f", "json", "--digits", "17"]
     for text in MEASURES.split():
         printed = cli(*words, "-m", text).text
@@ -38,10 +38,10 @@ def test_values_are_what_the_command_line_prints_of_files(cli: Command, tmp_path
         assert repr(value) in printed, (text, value, printed)
 
 
-def test_libraries_get_the_tuples_that_they_ask_for() -> None:
+def test_each_library_gets_its_form_of_tuple() -> None:
     seen = drawn(12, (5, 6))
     labels = seen.labels
-    labels[0] = 1  # no list without a relevant document, of which is warned
+    labels[0] = 1  # so that every list has a relevant document, without a warning
     metric = ltr.metric("gap(g=1:1:2)", top=TOP)
     (value,) = gradedeval.evaluate_arrays(
         labels, seen.scores, metric.measure, group=seen.sizes, ties="file", top_grade=TOP
@@ -55,16 +55,16 @@ def test_libraries_get_the_tuples_that_they_ask_for() -> None:
     assert not ltr.metric("esl").higher_better
 
 
-def test_what_is_assumed_is_said_once() -> None:
+def test_assumptions_are_noted_once() -> None:
     metric, arrays = ltr.metric("err"), ([0, 2, 0, 0], [4.0, 3.0, 2.0, 1.0])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         values = [metric.sklearn(*arrays, None, [2, 2])[1] for _ in range(2)]
-    said = [str(warning.message) for warning in caught]
-    assert len(said) == 3
-    assert said[0] == "err: the highest label of each data set is taken as the top grade; set top="
-    assert said[1] == "grades: 1 of 2 topics has no relevant documents (2) and scores 0"
-    assert said[2] == "the means are over 2 topics; too few to tell systems apart"
+    messages = [str(warning.message) for warning in caught]
+    assert len(messages) == 3
+    assert messages[0] == "err: the highest label of each data set is taken as the top grade; set top="
+    assert messages[1] == "grades: 1 of 2 topics has no relevant documents (2) and scores 0"
+    assert messages[2] == "the means are over 2 topics; too few to tell systems apart"
     assert values == [0.5 * 0.75 / 2] * 2
     with warnings.catch_warnings():
         warnings.simplefilter("error", EvaluationWarning)
@@ -82,6 +82,6 @@ def test_what_is_assumed_is_said_once() -> None:
         (lambda: ltr.metric("ap").sklearn([0, -2], [0, 1], None, [2]), r"labels\[1\]: -2 is not a whole number from 0"),
     ],
 )
-def test_what_is_wrong_is_said(call: Any, message: str) -> None:
+def test_bad_arguments_of_metrics_have_a_clear_message(call: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         call()

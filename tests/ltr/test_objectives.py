@@ -1,4 +1,4 @@
-"""Gradients, beside slow loops over pairs, finite differences and what libraries hand over."""
+"""Gradients, against slow loops over pairs, finite differences and the arrays of libraries."""
 
 import copy
 import pickle
@@ -27,36 +27,38 @@ SMOOTH = [
 
 @pytest.mark.parametrize("text", ["ndcg", "gap", "err", "ap@4", "rbp", "q"])
 @pytest.mark.parametrize(("sigma", "truncation", "norm"), [(1.0, 3, True), (2.0, None, False)])
-def test_gradients_are_those_of_loops_over_pairs(text: str, sigma: float, truncation: int | None, norm: bool) -> None:
+def test_gradients_equal_loops_over_pairs(text: str, sigma: float, truncation: int | None, norm: bool) -> None:
     seen = drawn(1)
     measure = one(text)
     objective = ltr.objective(text, sigma=sigma, truncation=truncation, norm=norm, top=TOP)
     expected = lambda_gradients(measure, seen, sigma, truncation, norm)
-    for found, wanted in zip(objective.gradients(seen.labels, seen.scores, group=seen.sizes), expected, strict=True):
-        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-15)
+    for values, reference in zip(
+        objective.gradients(seen.labels, seen.scores, group=seen.sizes), expected, strict=True
+    ):
+        np.testing.assert_allclose(values, reference, rtol=1e-12, atol=1e-15)
     gradient, hessian = objective.gradients(seen.labels, seen.scores * 0, group=seen.sizes)
     expected = lambda_gradients(measure, Lists(seen.labels, seen.scores * 0, seen.sizes), sigma, truncation, norm)
     np.testing.assert_allclose((gradient, hessian), expected, rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize("objective", [ltr.objective("gap", truncation=None), ltr.objective("err"), *SMOOTH[:4:2]])
-def test_lists_do_not_touch_each_other(objective: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever they are padded to, in whatever order they come, in however many blocks and bands."""
+def test_lists_do_not_affect_each_other(objective: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compare lists alone with lists padded, in another order, and in many blocks and bands."""
     seen = drawn(2, (30, 1, 29, 3, 17, 30, 8, 8, 25))
     whole = copy.deepcopy(objective).gradients(seen.labels, seen.scores, group=seen.sizes)
     top = float(seen.labels.max())
-    own = type(objective)(objective.measure, **{**settings(objective), "top": top})
-    parts = [own.gradients(labels, scores, group=[len(labels)]) for labels, scores in seen.each()]
+    fixed = type(objective)(objective.measure, **{**settings(objective), "top": top})
+    parts = [fixed.gradients(labels, scores, group=[len(labels)]) for labels, scores in seen.each()]
     np.testing.assert_allclose(whole, np.concatenate(parts, axis=1), rtol=1e-11, atol=1e-15)
     order = np.lexsort((np.arange(len(seen.labels)), seen.qid % 3))  # the lists take turns
-    mixed = own.gradients(seen.labels[order], seen.scores[order], qid=seen.qid[order])
+    mixed = fixed.gradients(seen.labels[order], seen.scores[order], qid=seen.qid[order])
     np.testing.assert_allclose(np.array(mixed)[:, np.argsort(order)], whole, rtol=1e-11, atol=1e-15)
     for module in (lists, lists, objectives):
         monkeypatch.setattr(module, "CELLS", 100)
-    again = copy.deepcopy(own)
+    again = copy.deepcopy(fixed)
     again._known.clear()
-    found = again.gradients(seen.labels, seen.scores, group=seen.sizes)
-    np.testing.assert_allclose(found, whole, rtol=1e-11, atol=1e-15)
+    blocked = again.gradients(seen.labels, seen.scores, group=seen.sizes)
+    np.testing.assert_allclose(blocked, whole, rtol=1e-11, atol=1e-15)
 
 
 def settings(objective: Any) -> dict[str, Any]:
@@ -64,7 +66,7 @@ def settings(objective: Any) -> dict[str, Any]:
 
 
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize("objective", SMOOTH, ids=lambda one: f"{one.noise} {one.measure}")
+@pytest.mark.parametrize("objective", SMOOTH, ids=lambda objective: f"{objective.noise} {objective.measure}")
 def test_slopes_of_smooth_objectives_are_finite_differences(objective: Any) -> None:
     seen = drawn(4)
     draw = np.random.default_rng(5)
@@ -82,11 +84,11 @@ def test_slopes_of_smooth_objectives_are_finite_differences(objective: Any) -> N
     gradient, hessian = objective.gradients(seen.labels, scores, group=seen.sizes)
     lengths = np.repeat(seen.sizes, seen.sizes)
     np.testing.assert_allclose(gradient, slopes * lengths * len(seen.sizes), rtol=1e-12, atol=1e-16)
-    assert {*hessian.tolist()} == {1.0, 1e-12}  # 1 where an order is better
+    assert {*hessian.tolist()} == {1.0, 1e-12}  # 1 if an order is better
 
 
 @pytest.mark.filterwarnings("ignore:.*no measure here uses it:gradedeval.EvaluationWarning")
-@pytest.mark.parametrize("objective", SMOOTH, ids=lambda one: f"{one.noise} {one.measure}")
+@pytest.mark.parametrize("objective", SMOOTH, ids=lambda objective: f"{objective.noise} {objective.measure}")
 def test_without_noise_the_values_are_the_measures(objective: Any) -> None:
     seen = drawn(6)
     scores = np.random.default_rng(7).permutation(len(seen.labels)) / 3.0
@@ -102,7 +104,7 @@ def test_without_noise_the_values_are_the_measures(objective: Any) -> None:
 
 
 def test_softgap_is_the_formula_of_the_paper() -> None:
-    """Robertson et al. 2010, section 5, with m ≠ n in its sum, by hand for two documents of grades 2 and 1."""
+    """Compute Robertson et al. 2010, section 5, with m ≠ n in its sum, for two documents of grades 2 and 1."""
     from math import erf, sqrt
 
     above = 0.5 * (1 + erf((0.3 - 0.1) / (sqrt(2) * 0.5) / sqrt(2)))  # π of the first over the second
@@ -111,7 +113,7 @@ def test_softgap_is_the_formula_of_the_paper() -> None:
     assert value == pytest.approx((first + second) / 1.5, abs=1e-14)
 
 
-def test_a_list_in_which_no_order_is_better_moves_nothing() -> None:
+def test_a_list_without_a_better_order_moves_no_score() -> None:
     for objective in (ltr.objective("ndcg"), ltr.softgap()):
         gradient, hessian = objective.gradients([0, 0, 1, 1, 2], [3, 1, 2, 5, 4], group=[2, 2, 1])
         assert not gradient.any()
@@ -124,17 +126,17 @@ def test_weights_multiply_gradients_and_hessians() -> None:
     each, of_list = np.arange(float(len(seen.labels))), np.arange(float(len(seen.sizes)))  # a weight may be 0
     moved = plain[1] > 1e-12
     for weight, factor in ((each, each), (of_list, np.repeat(of_list, seen.sizes))):
-        found = np.array(objective.gradients(seen.labels, seen.scores, group=seen.sizes, weight=weight))
-        np.testing.assert_allclose(found[:, moved], (plain * factor)[:, moved], rtol=1e-14)
+        weighted = np.array(objective.gradients(seen.labels, seen.scores, group=seen.sizes, weight=weight))
+        np.testing.assert_allclose(weighted[:, moved], (plain * factor)[:, moved], rtol=1e-14)
     turned = np.argsort(-seen.qid, kind="stable")
-    found = np.array(
+    weighted = np.array(
         objective.gradients(seen.labels[turned], seen.scores[turned], qid=seen.qid[turned], weight=of_list)
     )
     factor = np.repeat(of_list[::-1], seen.sizes)  # lists are counted as they appear
-    np.testing.assert_allclose(found[0], (plain[0] * factor)[turned], rtol=1e-12)
+    np.testing.assert_allclose(weighted[0], (plain[0] * factor)[turned], rtol=1e-12)
 
 
-def test_libraries_hand_over_the_same_arrays() -> None:
+def test_each_library_gives_the_same_gradients() -> None:
     seen, objective = drawn(9), ltr.objective("gap")
     expected = objective.gradients(seen.labels, seen.scores, group=seen.sizes)
     ends = np.append(0, np.cumsum(seen.sizes)).astype(np.uint32)
@@ -143,12 +145,12 @@ def test_libraries_hand_over_the_same_arrays() -> None:
     xgboost = SimpleNamespace(
         **labels, get_weight=lambda: np.zeros(0, np.float32), get_uint_info=lambda name: {"group_ptr": ends}[name]
     )
-    for found in (
+    for arrays in (
         objective.lightgbm(seen.scores, lightgbm),
         objective.sklearn(seen.labels, seen.scores, None, seen.sizes),
         objective.xgboost(seen.scores, xgboost),
     ):
-        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(arrays, expected)
     lightgbm.get_group, xgboost.get_uint_info = lambda: None, lambda name: np.zeros(0, np.uint32)
     for call, place in ((objective.lightgbm, "lightgbm.Dataset"), (objective.xgboost, "xgboost.DMatrix")):
         data = lightgbm if "light" in place else xgboost
@@ -167,7 +169,7 @@ def test_objectives_can_be_copied_and_pickled() -> None:
 
 
 def test_arrays_may_be_used_again_for_other_data() -> None:
-    """As batches do: what an objective keeps of the last ones is its own."""
+    """Check changes of arrays in place, as batches make them: an objective keeps a copy of the last ones."""
     labels, sizes = np.array([2.0, 0, 1, 0]), np.array([4])
     for objective in (ltr.objective("gap"), ltr.softgap()):
         objective.gradients(labels, [4, 3, 2, 1], group=sizes)
@@ -176,7 +178,7 @@ def test_arrays_may_be_used_again_for_other_data() -> None:
         np.testing.assert_array_equal(objective.gradients(labels, [4, 3, 2, 1], group=sizes), fresh)
 
 
-def test_another_top_grade_than_before_is_said_once() -> None:
+def test_a_changed_top_grade_is_noted_once() -> None:
     scores, message = [4.0, 3, 2, 1], "the highest label is 2, and was 3: gains differ; set top="
     for objective in (ltr.objective("err"), ltr.approx("err")):
         with warnings.catch_warnings(record=True) as caught:
@@ -193,7 +195,7 @@ def test_another_top_grade_than_before_is_said_once() -> None:
 
 
 def test_the_loss_of_a_cost_is_its_mean() -> None:
-    """esl: how many documents are read in vain; the ranking that costs less has the lower loss."""
+    """Score esl, the documents read in vain: the ranking with the lower cost has the lower loss."""
     for text, sign in (("esl", 1), ("ap", -1)):
         objective = ltr.objective(text)
         good, bad = (objective.loss_and_slopes([0, 1, 0], scores, group=[3])[0] for scores in ([1, 2, 0], [1, 0, 2]))
@@ -202,7 +204,7 @@ def test_the_loss_of_a_cost_is_its_mean() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("changes", "message"),
     [
         ({"group": [2]}, r"group: sums to 2, there are 3 documents"),
         ({"group": [3, 0]}, "group: is not a list of sizes"),
@@ -217,8 +219,8 @@ def test_the_loss_of_a_cost_is_its_mean() -> None:
         ({"group": [3], "labels": [0, 1, 9]}, r"labels: label 9 is above the top grade 4"),
     ],
 )
-def test_what_is_wrong_with_arrays_is_said(given: dict[str, Any], message: str) -> None:
-    arrays = {"labels": [0, 1, 2], "scores": [0.1, 0.2, 0.3], **given}
+def test_bad_arrays_have_a_clear_message(changes: dict[str, Any], message: str) -> None:
+    arrays = {"labels": [0, 1, 2], "scores": [0.1, 0.2, 0.3], **changes}
     for objective in (ltr.objective("err", top=4), ltr.softgap(top=4)):
         with pytest.raises(InputError, match=message):
             objective.gradients(**arrays)
@@ -236,12 +238,12 @@ def test_what_is_wrong_with_arrays_is_said(given: dict[str, Any], message: str) 
         (lambda: ltr.objective("q").gradients([0, 1] * 30, [0.0] * 60, group=[60]), "'q': has no closed form"),
     ],
 )
-def test_what_is_wrong_with_an_objective_is_said(make: Any, message: str) -> None:
+def test_bad_objectives_have_a_clear_message(make: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         make()
 
 
-def test_pytorch_is_asked_for_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_message_asks_for_missing_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:
     from gradedeval.ltr import objectives
 
     objectives._function.cache_clear()

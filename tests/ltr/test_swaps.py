@@ -1,4 +1,4 @@
-"""What a swap changes, beside the scores of all rankings that swaps lead to."""
+"""Changes by swaps, against the scores of all swapped rankings."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -26,14 +26,14 @@ OTHERS = [measure for measure in VARIANTS if measure.rank_sum is None and takes_
 
 
 @every(CLOSED)
-def test_closed_forms_are_what_scoring_each_ranking_gives(measures: Sequence[Measure]) -> None:
+def test_closed_forms_equal_scores_of_each_ranking(measures: Sequence[Measure]) -> None:
     grades = DRAW.integers(0, TOP, 9)
     order = DRAW.permutation(9)
     place = np.argsort(order)
     for measure in measures:
         expected = np.abs(swapped(measure, grades[order]))[np.ix_(place, place)]
-        found = ltr.swap_deltas(measure, grades, order, top=TOP)
-        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12, err_msg=str(measure))
+        deltas = ltr.swap_deltas(measure, grades, order, top=TOP)
+        np.testing.assert_allclose(deltas, expected, rtol=1e-12, atol=1e-12, err_msg=str(measure))
 
 
 @pytest.mark.exhaustive
@@ -42,14 +42,14 @@ def test_other_measures_are_evaluated(measures: Sequence[Measure]) -> None:
     grades = DRAW.integers(0, TOP, 4)
     for measure in measures:
         expected = np.abs(swapped(measure, grades))
-        found = ltr.swap_deltas(measure, grades, top=TOP)
-        np.testing.assert_array_equal(found, expected, err_msg=str(measure))
+        deltas = ltr.swap_deltas(measure, grades, top=TOP)
+        np.testing.assert_array_equal(deltas, expected, err_msg=str(measure))
 
 
 def test_the_families_have_closed_forms() -> None:
     closed = {name for name, measure in MEASURES.items() if measure.rank_sum is not None}
     assert {*NAMES.split()} <= closed
-    # Where attention depends on what is found, weights are not those of every ranking.
+    # If attention depends on the relevant documents above, each ranking has other weights.
     assert not closed & {"inst", "bpm", "ift", "q", "bpref", "cwlap"}
     assert one("rbp(of=ed)").rank_sum is None
 
@@ -67,13 +67,13 @@ def test_changes_have_the_sign_of_the_grades_in_bands_too(text: str, monkeypatch
     assert (change * better <= 1e-15).all()
 
 
-def test_a_list_in_which_no_order_is_better_has_no_changes() -> None:
+def test_a_list_without_a_better_order_has_no_changes() -> None:
     for grades in ([0, 0, 0], [2, 2], [1]):
         assert not ltr.swap_deltas("ndcg", grades).any()
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("arguments", "message"),
     [
         (
             ("q", [0, 1] * 26),
@@ -88,9 +88,9 @@ def test_a_list_in_which_no_order_is_better_has_no_changes() -> None:
         (("p", [0, 1]), "p needs a cutoff"),
     ],
 )
-def test_what_is_wrong_is_said(given: tuple[Any, ...], message: str) -> None:
+def test_bad_arguments_of_swap_deltas_have_a_clear_message(arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        ltr.swap_deltas(*given)
+        ltr.swap_deltas(*arguments)
     with pytest.raises(InputError, match=r"labels: label 4 is above the top grade 3; raise top, or correct the label"):
         ltr.swap_deltas("err", [0, 4], top=3)
     with pytest.raises(InputError, match="top=0 is not a grade above 0"):

@@ -29,11 +29,11 @@ def sessions(log: ClickLog) -> list[tuple[Any, ...]]:
     """Return the sessions, in any order: topic, clicks, list, user."""
     users = [-1] * len(log.count) if log.user is None else log.user.tolist()
     rows = zip(log.configuration.tolist(), log.pattern.tolist(), users, log.count.tolist(), strict=True)
-    found = []
+    tuples = []
     for configuration, pattern, user, count in rows:
         name = log.users[user] if user >= 0 else ""
-        found += [(log.topics[configuration], log.patterns[pattern], log.shown[configuration], name)] * count
-    return sorted(found)
+        tuples += [(log.topics[configuration], log.patterns[pattern], log.shown[configuration], name)] * count
+    return sorted(tuples)
 
 
 EXPECTED = [

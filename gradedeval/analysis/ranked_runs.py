@@ -588,7 +588,7 @@ def terms_by_run(
     scorer: Scorer,
     last: int | None = None,
     could_add: bool = False,
-    known: Mapping[str, RunScores] | None = None,
+    scored: Mapping[str, RunScores] | None = None,
 ) -> RankedTerms:
     """Return the terms of all documents of the runs, or of documents down to the rank `last`.
 
@@ -608,7 +608,7 @@ def terms_by_run(
         begin = np.cumsum(counts[number]) - counts[number]
         for batch in ranked.batches(run, scorer.grader):
             topics = ranked.rows_of(batch)
-            if known is None:
+            if scored is None:
                 values[:, number, topics] = scorer.score_batch(batch).values
             gains_of = scorer.gains_cache(batch)
             for column, (measure, table) in enumerate(zip(scorer.measures, scorer.tables, strict=True)):
@@ -620,8 +620,8 @@ def terms_by_run(
                 if could_add and measure.residual != "none" and scorer.options.wants_residuals:
                     best = gains_of(table, measure, unjudged=table.top)
                     rises[column][number][cells] = rises_of_batch(measure, gains, best, last)[present]
-        if known is not None:
-            scores = known[run.name]
+        if scored is not None:
+            scores = scored[run.name]
             scored_rows = [ranked.row_of[encode(topic)] for topic in scores.topics]
             values[:, number, scored_rows] = scores.score, scores.unjudged, scores.residual
         values[:, number, ~run.listed] = np.nan
@@ -723,15 +723,15 @@ class Sides:
 
     def alike(self, topics: Ints, last: int) -> Bools:
         """Return for each topic whether both sides have the same rankings down to a rank, in the same shares."""
-        found = np.zeros(len(topics), dtype=bool)
+        is_alike = np.zeros(len(topics), dtype=bool)
         for i, topic in enumerate(topics.tolist()):
             rankings = ((self.ranked.runs[run].of_topic(topic)[:last].tobytes() for run in rows) for rows in self.runs)
             first, second = (
                 {ranking: count * size for ranking, count in Counter(of_side).items()}
                 for of_side, size in zip(rankings, self.counts[::-1], strict=True)
             )
-            found[i] = first == second
-        return found
+            is_alike[i] = first == second
+        return is_alike
 
 
 @dataclass(frozen=True, eq=False)

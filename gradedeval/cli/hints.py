@@ -135,8 +135,8 @@ def _files_hint(context: click.Context) -> str:
     if "QRELS" not in metavar:
         return ""
     names = (word.partition("=")[0] for word in context.find_root().obj or ())
-    given = [name for name in names if name in QRELS_OPTIONS]
-    has_two = len(given) > 1 or not {*given} <= {*QRELS_OPTIONS[:2]}
+    qrels_options = [name for name in names if name in QRELS_OPTIONS]
+    has_two = len(qrels_options) > 1 or not {*qrels_options} <= {*QRELS_OPTIONS[:2]}
     both = "; `gradedeval agreement QRELS QRELS2 RUN...` compares two qrels"
     both = both if has_two and not metavar.startswith("QRELS") else ""
     return FilesHint(f"{FILES}{metavar}{both}", context=context)
@@ -235,12 +235,12 @@ def corrected_command_line(program: click.Group, arguments: Sequence[str], hint:
     """
     words, files = list(arguments), list[str]()
     for _ in range(MAX_FAULTS):
-        before = words
+        typed = words
         if isinstance(hint, FilesHint):
             words, files = _with_files_in_place(words, hint.context)
         else:
             words = _corrected(words, hint)
-        if words == before:
+        if words == typed:
             return ""
         try:
             arguments_read = _checked(program, words).get("files") if words else None
@@ -331,20 +331,20 @@ def _with_files_in_place(arguments: Sequence[str], context: click.Context) -> tu
     """
     metavar, (head, others) = _metavar(context.command), split_command(arguments, context)
     words = deque(others)
-    known = {name for param in context.command.params for name in param.opts}
+    names = {name for param in context.command.params for name in param.opts}
     runs, qrels, rest = list[str](), list[str](), list[str]()
     while words:
         word = words.popleft()
         name, equals, value = word.partition("=")
         sentence, _ = synonyms()["options"].get(name, ("", ""))
-        if name in known or not (sentence.startswith(FILES) or name in QRELS_OPTIONS):
+        if name in names or not (sentence.startswith(FILES) or name in QRELS_OPTIONS):
             rest.append(word)
             continue
         values = qrels if name in QRELS_OPTIONS else runs
-        taken = [value] if equals else list(takewhile(_is_value, words))
-        taken = taken[: None if values is runs and "TOPIC" not in metavar else 1]
-        values += taken
-        for _ in taken[equals == "=" :]:
+        values_of_option = [value] if equals else list(takewhile(_is_value, words))
+        values_of_option = values_of_option[: None if values is runs and "TOPIC" not in metavar else 1]
+        values += values_of_option
+        for _ in values_of_option[equals == "=" :]:
             words.popleft()
     first = list(takewhile(_is_value, rest))
     rest = rest[len(first) :]

@@ -124,9 +124,9 @@ def read_matrix(
         matrix, name = _from_saved(measures, saved, baseline, metadata)
     else:
         standardize = pop_standardization(options)
-        own = options.pop("measures_from")
+        files_of_measures = options.pop("measures_from")
         scoring = score_matrix.options_with_residuals(bounded=bounded, **options)
-        chosen = chosen_measures(measures or DEFAULT, own)
+        chosen = chosen_measures(measures or DEFAULT, files_of_measures)
         matrix, name = scores_with_baseline(files, baseline, chosen, scoring, standardize, keep)
     note_assumptions(matrix, paired)
     return matrix, name

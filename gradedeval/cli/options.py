@@ -138,8 +138,8 @@ class Command(DocstringCommand):
         """The options of the short page, in order."""
         options = [param for param in self.params if isinstance(param, Option) and param.section != HELP]
         is_short = len(options) <= MAX_LINES
-        own = [min(option.opts, key=len) for option in options if is_short or option.section == THIS_COMMAND]
-        flags = self.flags or list(dict.fromkeys(("-m", *own, *EVERYDAY.split())))
+        flags_here = [min(option.opts, key=len) for option in options if is_short or option.section == THIS_COMMAND]
+        flags = self.flags or list(dict.fromkeys(("-m", *flags_here, *EVERYDAY.split())))
         return [option for flag in flags for option in options if flag in option.opts]
 
     def get_help_option_names(self, ctx: click.Context) -> list[str]:

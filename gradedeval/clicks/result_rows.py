@@ -35,12 +35,12 @@ def known_names() -> dict[str, tuple[str, ...]]:
 @lru_cache(maxsize=64)
 def our_names(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of columns in our spelling: the topic's, and all in a log with a row for each result."""
-    found = {content: _find(names, row) for content, row in known_names().items()}
+    columns = {content: _find(names, row) for content, row in known_names().items()}
     if "clicks" in map(kernel.file_formats.plain, names) or not has_results(
-        [content for content, name in found.items() if name]
+        [content for content, name in columns.items() if name]
     ):
-        found = {"topic": found["topic"]}
-    content_of = {names.index(name): content for content, name in found.items() if name}
+        columns = {"topic": columns["topic"]}
+    content_of = {names.index(name): content for content, name in columns.items() if name}
     return tuple(content_of.get(index, name) for index, name in enumerate(names))
 
 

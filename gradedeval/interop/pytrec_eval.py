@@ -120,7 +120,8 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     lines.name = "run"
     run = kernel.run.run_of_lines(kernel.stream.Stream(kernel.stream.Source(lines)), Options())
     return {
-        decode(topic): dict(zip(map(decode, own.docnos), own.scores, strict=True)) for topic, own in run.topics.items()
+        decode(topic): dict(zip(map(decode, ranking.docnos), ranking.scores, strict=True))
+        for topic, ranking in run.topics.items()
     }
 
 

@@ -428,9 +428,9 @@ def _select_slice(matrix: Matrix, bound: Bound) -> Matrix:
         return matrix
     slice_topics = _slice_names(matrix)
     if bound.slice not in slice_topics:
-        known = f"slices: {errors.shorten(slice_topics)}" if slice_topics else ""
+        listed = f"slices: {errors.shorten(slice_topics)}" if slice_topics else ""
         hint = (
-            errors.did_you_mean(bound.slice, slice_topics) or known or f"add {flag.slices}, which gives topics labels"
+            errors.did_you_mean(bound.slice, slice_topics) or listed or f"add {flag.slices}, which gives topics labels"
         )
         raise InputError(bound.place, f"no slice '{bound.slice}'", hint, usage=True)
     return matrix.of_topics(slice_topics[bound.slice])

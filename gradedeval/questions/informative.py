@@ -180,9 +180,9 @@ class Solver:
 
     def gain_of_grade(self, table: kernel.gains.GainTable, measure: Measure) -> Floats:
         """Return the gain of each grade under a measure. Raises InputError (usage) if grade 0 has a gain."""
-        known = [*self.scorer.grades.labels.tolist(), *self.grades.tolist()]
+        labels = [*self.scorer.grades.labels.tolist(), *self.grades.tolist()]
         gains = np.append(table.gain_of_label, np.zeros(len(self.grades)))
-        gain_of_grade = gains[[known.index(grade) for grade in self.grades]]
+        gain_of_grade = gains[[labels.index(grade) for grade in self.grades]]
         if gain_of_grade[0]:
             hint = "here what is not judged has grade 0: give it gain 0"
             raise InputError(f"'{measure}'", f"gives grade 0 the gain {gain_of_grade[0]:g}", hint, usage=True)

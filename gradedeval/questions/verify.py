@@ -118,17 +118,17 @@ def verify(
     place = os.fsdecode(record)
     content = read_record(place)
     words = [files] if isinstance(files, str | os.PathLike) else list(files)
-    found = Inputs(place, content["inputs"], [os.fsdecode(word) for word in words])
-    result = Verification(place, content["gradedeval"], found.problems(), counted=(len(found.entries), 0))
-    if None in found.paths:
+    inputs = Inputs(place, content["inputs"], [os.fsdecode(word) for word in words])
+    result = Verification(place, content["gradedeval"], inputs.problems(), counted=(len(inputs.entries), 0))
+    if None in inputs.paths:
         return result
     try:
-        scores = _evaluate(content, found)
+        scores = _evaluate(content, inputs)
     except InputError as error:
-        if found.problems():  # a changed input may be malformed
+        if inputs.problems():  # a changed input may be malformed
             return replace(result, failure=error.line)
         raise _bad(place, error.line, "") from None
-    return _compared(content, scores, result, found)
+    return _compared(content, scores, result, inputs)
 
 
 # The record.
@@ -242,10 +242,10 @@ class Inputs:
         parts = _parts(entry["path"])
         if not parts:
             return []
-        given = [path for path in self._given if _parts(path)[-1:] == parts[-1:]]
-        given.sort(key=lambda path: -_common_end(_parts(path), parts))
-        beside = [os.path.join(self._folder, *parts[start:]) for start in range(len(parts))]
-        return [*given, *filter(os.path.isfile, dict.fromkeys(beside))]
+        candidates = [path for path in self._given if _parts(path)[-1:] == parts[-1:]]
+        candidates.sort(key=lambda path: -_common_end(_parts(path), parts))
+        recorded_paths = [os.path.join(self._folder, *parts[start:]) for start in range(len(parts))]
+        return [*candidates, *filter(os.path.isfile, dict.fromkeys(recorded_paths))]
 
     def is_same(self, entry: Entry, path: str) -> bool:
         """Return whether a file has the bytes of an input."""
@@ -301,23 +301,23 @@ def _common_end(first: Sequence[str], second: Sequence[str]) -> int:
 # The evaluation.
 
 
-def _evaluate(content: Mapping[str, Any], found: Inputs) -> Scores:
+def _evaluate(content: Mapping[str, Any], inputs: Inputs) -> Scores:
     """Evaluate again as the record says. Raises InputError if it cannot be done."""
-    settings = {name: _moved(value, found.moved) for name, value in content["settings"].items()}
-    _check_files(settings, found)
-    own = {name: settings.pop(name, None) for name in kernel.records.COMMAND_SETTINGS}
-    table = kernel.records.measure_table(own["measures_from"] or [])
-    measures = [_measure(entry["notation"], table, found) for entry in content["measures"]]
+    settings = {name: _moved(value, inputs.moved) for name, value in content["settings"].items()}
+    _check_files(settings, inputs)
+    command_settings = {name: settings.pop(name, None) for name in kernel.records.COMMAND_SETTINGS}
+    table = kernel.records.measure_table(command_settings["measures_from"] or [])
+    measures = [_measure(entry["notation"], table, inputs) for entry in content["measures"]]
     if len({*measures}) < len(measures):
         raise InputError("", "two measures of the record are the same")
     options = _options(settings)
-    (qrels,) = found.of_role("qrels").values()
-    asked: dict[str, Any] = {"by_tag": own["run_name"] == "tag", "by_topic": True, "predicts": True}
+    (qrels,) = inputs.of_role("qrels").values()
+    keywords: dict[str, Any] = {"by_tag": command_settings["run_name"] == "tag", "by_topic": True, "predicts": True}
     workers = kernel.Workers.current()
-    scores = kernel.evaluate_runs(found.of_role("run"), qrels, measures, options, workers=workers, **asked)
-    if own["reference"] is not None:
-        return standardize(scores, Reference.read(str(own["reference"])))
-    return standardize(scores) if own["standardize"] is not None else scores
+    scores = kernel.evaluate_runs(inputs.of_role("run"), qrels, measures, options, workers=workers, **keywords)
+    if command_settings["reference"] is not None:
+        return standardize(scores, Reference.read(str(command_settings["reference"])))
+    return standardize(scores) if command_settings["standardize"] is not None else scores
 
 
 def _options(settings: dict[str, Any]) -> Options:
@@ -342,14 +342,14 @@ def _moved(value: Any, moved: Mapping[str, str]) -> Any:
     return value
 
 
-def _check_files(settings: Mapping[str, Any], found: Inputs) -> None:
+def _check_files(settings: Mapping[str, Any], inputs: Inputs) -> None:
     """Raise InputError if a setting names a file that is not an input, or code that the caller has not named."""
-    known = {*found.moved.values()}
+    recorded = {*inputs.moved.values()}
     for name, value in settings.items():
         for word in value if isinstance(value, list) else [value]:
-            if name == "measures_from" and not (word in known and found.is_given(word)):
+            if name == "measures_from" and not (word in recorded and inputs.is_given(word)):
                 raise InputError("", f"{word!r} is code", "read it, and name it after the record to run it")
-            if isinstance(word, str) and word.removeprefix("@") not in known and _names_file(name, word):
+            if isinstance(word, str) and word.removeprefix("@") not in recorded and _names_file(name, word):
                 raise InputError("", f"the setting '{name}' names a file that is not among the inputs")
 
 
@@ -361,14 +361,14 @@ def _names_file(name: str, word: str) -> bool:
     return takes_file and (word == "-" or kernel.stream.is_named(word))
 
 
-def _measure(notation: str, table: Mapping[str, Measure] | None, found: Inputs) -> Measure:
+def _measure(notation: str, table: Mapping[str, Measure] | None, inputs: Inputs) -> Measure:
     """Return a measure of the record, with its files as they are here. Raises InputError if there is none."""
     (written, *others) = kernel.notation.read_notation(notation)
-    spelling = _with_files(written, found.moved)
+    spelling = _with_files(written, inputs.moved)
     measures = parse_measures(str(spelling), table)
     if others or len(measures) != 1:
         raise InputError("", f"'{notation}' is not one measure")
-    if unknown := {*kernel.records.file_parameters(measures[0])} - {*found.moved.values()}:
+    if unknown := {*kernel.records.file_parameters(measures[0])} - {*inputs.moved.values()}:
         raise InputError("", f"'{notation}' names a file that is not among the inputs ({unknown.pop()})")
     return measures[0]
 
@@ -383,7 +383,7 @@ def _with_files(spelling: Any, moved: Mapping[str, str]) -> Any:
 # The comparison.
 
 
-def _compared(content: Mapping[str, Any], scores: Scores, result: Verification, found: Inputs) -> Verification:
+def _compared(content: Mapping[str, Any], scores: Scores, result: Verification, inputs: Inputs) -> Verification:
     """Return the result with the differences of settings and scores."""
     is_same_version = content["gradedeval"] == __version__
     labels = [measure["label"] for measure in content["measures"]]
@@ -392,19 +392,19 @@ def _compared(content: Mapping[str, Any], scores: Scores, result: Verification, 
     for name, recorded in content["scores"].items():
         for column, label in enumerate(labels):
             nothing: dict[str, Any] = {"mean": None, "topics": {}}
-            here = kernel.records.scores_of(scores, runs[name], column) if name in runs else nothing
-            first, second = ({**of["topics"], None: of["mean"]} for of in (recorded[label], here))
-            topics = dict.fromkeys([*first, *second])
+            scored = kernel.records.scores_of(scores, runs[name], column) if name in runs else nothing
+            before, now = ({**of["topics"], None: of["mean"]} for of in (recorded[label], scored))
+            topics = dict.fromkeys([*before, *now])
             count += len(topics)
-            pairs = ((topic, first.get(topic, ...), second.get(topic, ...)) for topic in topics)
+            pairs = ((topic, before.get(topic, ...), now.get(topic, ...)) for topic in topics)
             differences += [
-                Difference(name, label, kernel.definition.ALL if topic is None else topic, _score(one), _score(other))
-                for topic, one, other in pairs
-                if not _agree(one, other, is_same_version)
+                Difference(name, label, kernel.definition.ALL if topic is None else topic, _score(old), _score(new))
+                for topic, old, new in pairs
+                if not _agree(old, new, is_same_version)
             ]
     differences.sort(key=lambda difference: -difference.amount)
-    settings = _changed_settings(content["signature"], scores.signature, found) if is_same_version else []
-    return replace(result, settings=settings, scores=differences, counted=(len(found.entries), count))
+    settings = _changed_settings(content["signature"], scores.signature, inputs) if is_same_version else []
+    return replace(result, settings=settings, scores=differences, counted=(len(inputs.entries), count))
 
 
 def _score(value: Any) -> float | None:
@@ -418,9 +418,9 @@ def _agree(first: Any, second: Any, exactly: bool) -> bool:
     return math.isclose(float(first), float(second), rel_tol=CLOSE, abs_tol=CLOSE)
 
 
-def _changed_settings(recorded: str, here: str, found: Inputs) -> list[str]:
+def _changed_settings(recorded: str, here: str, inputs: Inputs) -> list[str]:
     """Return differences of two signatures, aside from the names of measures and files."""
-    files = {*found.moved, *found.moved.values()}
+    files = {*inputs.moved, *inputs.moved.values()}
     first, second = (
         [part for part in kernel.records.settings_of(text) if not any(file in part for file in files)]
         for text in (recorded, here)

@@ -56,8 +56,8 @@ def test_documents_that_the_run_lacks_follow_in_random_order(seed: int) -> None:
     assert length == pytest.approx(sum(lengths) / len(lengths))
 
 
-def overlap(one: list[str], other: list[str], p: float, depth: int) -> float:
-    return sum(p ** (i - 1) * len({*one[:i]} & {*other[:i]}) / i for i in range(1, depth + 1))
+def overlap(first: list[str], second: list[str], p: float, depth: int) -> float:
+    return sum(p ** (i - 1) * len({*first[:i]} & {*second[:i]}) / i for i in range(1, depth + 1))
 
 
 def best_of_all_ideals(ranking: list[str], judged: dict[str, int], p: float, depth: int) -> float:

@@ -29,7 +29,7 @@ LATER = (None, 0, 1, 2, 3)
 CANNOT_FALL = {
     *("err", "cascade", "rr", "success", "rbp", "p", "gprecision", "dcg", "sp", "erria", "nrbp", "strec", "alpha_dcg")
 }
-"""Measures whose plain score is a lower bound: whatever is judged later, nothing is divided by more."""
+"""Measures whose plain score is a lower bound: later judgments raise no divisor."""
 
 # Deep and shallow unjudged documents around judged ones, nothing relevant, nothing judged, nothing retrieved.
 TOPICS = [
@@ -90,7 +90,7 @@ def test_every_judgment_stays_within_the_bounds_and_exact_ones_are_reached(measu
 
 @pytest.mark.exhaustive
 @every(BOUNDED)
-def test_so_it_is_where_documents_that_were_not_retrieved_may_be_relevant(measures: Sequence[Measure]) -> None:
+def test_bounds_hold_if_documents_that_were_not_retrieved_may_be_relevant(measures: Sequence[Measure]) -> None:
     check(measures, TOPICS[:4], unseen=1)
     check(measures, TOPICS[4:], unseen=2)
 
@@ -106,7 +106,7 @@ TIED = [
 
 
 @every(OVER_TIES)
-def test_so_it_is_of_means_over_the_orders_of_tied_documents(measures: Sequence[Measure]) -> None:
+def test_bounds_hold_for_means_over_the_orders_of_tied_documents(measures: Sequence[Measure]) -> None:
     check(measures, TIED, ties="average")
     check(measures, TIED[:1], unseen=1, ties="average")
 
@@ -167,7 +167,7 @@ def filled(topic: Topic, places: Sequence[int]) -> Topic:
     return Topic(tuple(3 if place in places else grade for place, grade in enumerate(topic.ranking)), topic.missed)
 
 
-def test_the_low_end_of_q_with_grades_counts_what_is_found_beside_the_documents_judged_later() -> None:
+def test_the_low_bound_of_graded_q_counts_relevant_documents_besides_the_documents_judged_later() -> None:
     # Worked by hand: with the second relevant the ideal is 3, 1. The first term is 2/4; the second (2 + 2) / (2 + 4) as
     # if of grade 1; of grade 3, as the ideal has it, it would be 6/6.
     low = scored([Topic((1, None))], parse_measures("q"), bounds=True).bounds[0]
@@ -176,13 +176,13 @@ def test_the_low_end_of_q_with_grades_counts_what_is_found_beside_the_documents_
 
 def test_the_high_end_of_q_with_grades_knows_of_the_documents_that_are_not_relevant() -> None:
     # A document at rank 2 can come to (1 + 3) / (2 + 3) here, and one at rank 3 to (2 + 6) / (3 + 6): it alone, or both
-    # where another is not found. With R as judged all would be 1.
+    # if another is not found. With R as judged all would be 1.
     topics = [Topic((0, None)), Topic((0, None, None)), Topic((0, None, None), (3,))]
     high = scored(topics, parse_measures("q"), bounds=True).bounds[1, :, 0]
     assert high.tolist() == pytest.approx([4 / 5, 8 / 9, (4 / 5 + 8 / 9) / 3])
 
 
-def test_any_number_of_documents_that_were_not_retrieved_leave_nothing_but_what_is_cut() -> None:
+def test_unlimited_unseen_documents_lower_the_bounds_of_uncut_measures_to_0() -> None:
     topic = Topic((1, None, 2, 0), (3,))
     cut = "ap(norm=k)@2 gap(norm=k)@3 q(norm=k)@2 q(norm=k,rel=1)@3"
     measures = parse_measures(f"ap gap recall ndcg q(rel=1) grecall set_f f1@3 ndcg@2 nerr@3 nerr err set_p {cut}")
@@ -196,7 +196,7 @@ def test_any_number_of_documents_that_were_not_retrieved_leave_nothing_but_what_
     assert low[measures.index(MEASURES["nerr"])] == pytest.approx(score / best)
 
 
-def test_documents_beyond_a_cutoff_are_known_beside_a_measure_of_all_ranks_and_without_one() -> None:
+def test_documents_beyond_a_cutoff_count_with_and_without_a_measure_of_all_ranks() -> None:
     topics, short = [Topic((1, 2, *[None] * 9)), Topic((None, 3, 0, None, None))], parse_measures("ndcg@2 ap@1 err@2")
     alone = scored(topics, short, bounds=True).bounds
     with_deeper = scored(topics, [*short, MEASURES["ap"]], bounds=True).bounds[:, :, :3]
@@ -247,7 +247,7 @@ def test_a_grade_may_turn_up_that_occurs_nowhere(tmp_path: Path) -> None:
         assert high[[0, 1, 5, 6, 8]] == pytest.approx(scores.max(0)[[0, 1, 5, 6, 8]])
 
 
-def test_a_grade_with_a_fraction_that_occurs_nowhere_is_left_out_and_that_is_said() -> None:
+def test_a_note_says_that_bounds_leave_out_fractional_grades_that_no_judgment_has() -> None:
     def notes(judged: dict[str, float], measures: str = "grecall@2 gap nerr q ap ndcg gap(rel=1)") -> list[str]:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -273,7 +273,7 @@ def test_a_grade_that_a_measure_refuses_cannot_turn_up() -> None:
     assert (scores.score.item(), *scores.bounds.ravel()) == (0.5, 0.5, 1)
 
 
-def test_where_grades_can_be_given_in_too_many_ways_high_is_safe(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_high_is_a_safe_bound_if_grades_can_be_given_in_too_many_ways(monkeypatch: pytest.MonkeyPatch) -> None:
     topic, nerr = Topic((1, None, None), (2,)), parse_measures("nerr@3")
     exact = scored([topic], nerr, bounds=True).bounds.ravel()
     monkeypatch.setattr(bounds, "MOST_WAYS", 1)
@@ -285,7 +285,7 @@ def test_where_grades_can_be_given_in_too_many_ways_high_is_safe(monkeypatch: py
 def test_a_measure_of_a_user_has_the_bounds_that_it_declares() -> None:
     @measure(residual="within_run", bounds="rises")
     def found(g: Any) -> Any:
-        """Documents found."""
+        """Return the number of relevant documents."""
         return row_sums(g.relevant)
 
     @measure(residual="within_run")

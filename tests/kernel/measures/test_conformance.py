@@ -1,4 +1,4 @@
-"""The conformance vectors: the files are what the exact program makes, and the scores here are those of the files."""
+"""The conformance vectors: the exact program makes the files, and scores equal the values in the files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def contents(family: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("family", families())
-def test_a_file_is_what_the_program_writes(family: str, request: pytest.FixtureRequest) -> None:
+def test_each_file_equals_the_output_of_the_program(family: str, request: pytest.FixtureRequest) -> None:
     if request.config.getoption("--golden"):
         (FOLDER / f"{family}.json").write_text(written(family), encoding="utf-8")
     assert (FOLDER / f"{family}.json").read_text(encoding="utf-8") == written(family)
@@ -55,10 +55,10 @@ def qrels_of(data: dict[str, Any], options: dict[str, Any]) -> Any:
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("family", families())
-def test_scores_are_those_of_the_vectors(family: str) -> None:
-    read = contents(family)
-    for case in read["cases"]:
-        data, measure = read["inputs"][case["input"]], case["measure"]
+def test_scores_equal_the_vectors(family: str) -> None:
+    vectors = contents(family)
+    for case in vectors["cases"]:
+        data, measure = vectors["inputs"][case["input"]], case["measure"]
         run = [tuple(row) for row in data["run"]]
         qrels = qrels_of(data, case["options"])
         scores = gradedeval.evaluate(run, qrels, measure, **case["options"])

@@ -76,13 +76,13 @@ def test_err_s_own_continuations_tend_to_0_with_depth(name: str) -> None:
 def test_sums_to_infinity_are_the_limit_of_long_sums(measure: Measure) -> None:
     values = [0.5, 0, 1, 0, 0.25, 0.5]
     exact = score(measure(of="ed"), values)
-    # What a horizon H cuts off is O(1/H) at the worst, for V ~ 1/i²: twice the horizon, half the error.
+    # A horizon H cuts off O(1/H) at the worst, for V ~ 1/i²: twice the horizon, half the error.
     far, farther = (score(measure(of="ed", horizon=depth), values) for depth in (100_000, 200_000))
     assert exact == pytest.approx(2 * farther - far, abs=1e-8)
     assert far <= farther <= exact + 1e-9
 
 
-def test_whoever_looks_for_the_first_gain_stops_there_or_never() -> None:
+def test_users_of_cwlrr_stop_at_the_first_gain_or_never() -> None:
     values = {of: score(f"cwlrr(of={of})", [0, 0, 0.5, 1]) for of in QUANTITIES}
     assert values == {"eu": pytest.approx(0.5 / 3), "etu": 0.5, "ec": 1, "etc": 3, "ed": 3}
     # Without any gain everybody goes on for ever: so far as a horizon lets them, for no gain at all.
@@ -90,12 +90,12 @@ def test_whoever_looks_for_the_first_gain_stops_there_or_never() -> None:
     for depth in (10, 1_000, 100_000):
         assert score(f"cwlrr(of=ed,horizon={depth})", [0, 0]) == depth
         assert score(f"cwlrr(of=eu,horizon={depth})", [0, 0]) == 0
-    # Where every rank past the end has a gain, the first of them is the last.
+    # If every rank past the end has a gain, users stop at the first of them.
     assert score("cwlrr(of=ed)", [0, 0], tail=0.5) == 3
     assert score("cwlrr", [0, 0], tail=0.5) == pytest.approx(0.5 / 3)
 
 
-def test_a_short_horizon_misses_what_infinity_has() -> None:
+def test_a_short_horizon_raises_the_score() -> None:
     values = [1.0, 0, 0, 1, 0, 0, 0, 0, 0, 1]
     rbp, inst = score("rbp(p=0.99)", values), score("inst(T=10)", values)
     # Σ V of rbp is 100 at infinity and 100 (1 − .99^1000) at 1,000: the old score is too high by that share.
@@ -126,7 +126,7 @@ def test_the_depth_of_insq_is_known_in_closed_form() -> None:
 
 
 def test_a_cutoff_sums_the_weights_of_the_full_depth() -> None:
-    # rbp: W(1) + W(2) = .2 + .16, whatever comes later; inst: what comes later changes the weights of what is above.
+    # rbp: W(1) + W(2) = .2 + .16 in any case; inst: later documents change the weights of those above.
     assert score("rbp@2", [1, 1, 1]) == pytest.approx(0.36)
     assert score("inst@1", [1, 0]) != pytest.approx(score("inst@1", [1, 1]))
 
@@ -148,11 +148,11 @@ def test_quantities_other_than_expected_utility_have_no_residual() -> None:
 
 
 def half(state: UserState) -> Any:
-    """Half of the users go on.
+    """Let half of the users go on.
 
     C(i) = 1/2
 
-    Nobody.
+    Unpublished.
     """
     return np.full(state.gain.shape, 0.5)
 
@@ -174,7 +174,7 @@ def test_cwl_may_stand_bare_over_a_function() -> None:
 
 
 @pytest.mark.parametrize(("grade", "top"), [(0.1, 10), (1 / 7, 7), (0.05, 20), (1 / 3, 3)])
-def test_a_goal_is_reached_where_the_gains_add_up_to_it(grade: float, top: int) -> None:
+def test_a_goal_is_reached_at_the_rank_of_the_sufficient_sum_of_gains(grade: float, top: int) -> None:
     """Check ten tenths, which are 1, though in floats they add up to less."""
     assert score("bpm(K=100,of=ed)", [grade] * 30) == top
     assert score("bpm(K=100,of=ed)", [], tail=grade) == top

@@ -72,7 +72,7 @@ def test_weights_within_and_beyond_the_run_sum_to_all(name: str, mass: float, le
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("beta", [0.2, 1, 1.0000001, 1.7, 9])
 @pytest.mark.parametrize(("after", "last"), [(0, 1), (0, 10), (3, 70), (0, 300_000), (64, 65), (1000, 200_000), (5, 5)])
-def test_sums_of_powers_are_those_added_up(beta: float, after: int, last: int) -> None:
+def test_sums_of_powers_equal_plain_sums(beta: float, after: int, last: int) -> None:
     exact = math.fsum(i**-beta for i in range(after + 1, last + 1))
     assert powers(beta, after, last) == pytest.approx(exact, rel=1e-13, abs=1e-300)
 
@@ -87,7 +87,7 @@ def test_endless_sums_of_powers_are_the_zeta_function(beta: float, after: int) -
 @pytest.mark.parametrize(
     ("after", "last"), [(1, 2), (1, 5000), (2, 2_000_000), (4096, 4097), (9000, 1_000_000), (7, 7)]
 )
-def test_sums_of_inverse_logarithms_are_those_added_up(after: int, last: int) -> None:
+def test_sums_of_inverse_logarithms_equal_plain_sums(after: int, last: int) -> None:
     exact = float((1 / np.log(np.arange(after + 1.0, last + 1))).sum())
     assert inverse_logarithms(after, last) == pytest.approx(exact, rel=1e-12)
 

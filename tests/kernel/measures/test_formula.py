@@ -30,7 +30,7 @@ from support.examples import sampled
         ("  x ", 2),
     ],
 )
-def test_a_formula_means_what_arithmetic_says(text: str, value: float) -> None:
+def test_a_formula_follows_arithmetic(text: str, value: float) -> None:
     assert read_formula(text)({"x": 2.0, "φ": 0.5}) == pytest.approx(value, abs=1e-15)
 
 
@@ -47,7 +47,7 @@ HOSTILE += ["+".join("r" * 200), "+".join("r" * 148)]
 
 
 @pytest.mark.parametrize("formula", HOSTILE)
-def test_a_formula_reaches_nothing_but_numbers(formula: str) -> None:
+def test_a_formula_reaches_only_numbers(formula: str) -> None:
     with pytest.raises(InputError) as refused:
         parse_measures(f'cwl(C="{formula}")')
     assert refused.value.exit_code == 2
@@ -55,7 +55,7 @@ def test_a_formula_reaches_nothing_but_numbers(formula: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "problem"),
     [
         ("cwl", 'needs C, a formula; as in cwl(C="phi*(1-r)",phi=.6)'),
         ('cwl(C="phi*(1-r)")', "unknown name 'phi' in the formula (valid names: i, r, gained, cost, spent, where,"),
@@ -68,10 +68,10 @@ def test_a_formula_reaches_nothing_but_numbers(formula: str) -> None:
         ('cwl(C="sqr(r)")', "did you mean 'sqrt'?"),
     ],
 )
-def test_what_is_wrong_with_a_formula_is_said_before_any_file_is_read(written: str, said: str) -> None:
+def test_problems_of_a_formula_are_reported_before_any_file_is_read(written: str, problem: str) -> None:
     with pytest.raises(InputError) as refused:
         parse_measures(written)
-    assert said in str(refused.value)
+    assert problem in str(refused.value)
     assert refused.value.usage
 
 
@@ -81,7 +81,7 @@ QRELS = {"t": {"a": 0, "b": 1, "c": 2}}
 
 @pytest.mark.one_in(12)
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "problem"),
     [
         ('cwl(C="0.5+r")', "C(3) is 1.5, outside 0..1, at a document of gain 1"),
         ('cwl(C="r-0.5")', "C(1) is -0.5, outside 0..1, at a document of gain 0"),
@@ -96,17 +96,17 @@ QRELS = {"t": {"a": 0, "b": 1, "c": 2}}
         ('cwl(C="i/(i+1)")', "the sum does not converge: at rank 33,554,403 C is 0.9999999701976527"),
     ],
 )
-def test_an_invalid_chance_and_an_endless_sum_are_errors_with_rank_and_value(written: str, said: str) -> None:
+def test_an_invalid_chance_and_an_endless_sum_are_errors_with_rank_and_value(written: str, problem: str) -> None:
     with pytest.raises(InputError) as refused:
         gradedeval.evaluate(RUN, QRELS, written)
     assert str(refused.value).startswith(f"measure '{parse_measures(written)[0]}': ")
-    assert said in str(refused.value)
+    assert problem in str(refused.value)
     assert refused.value.exit_code == 1
 
 
 @pytest.mark.exhaustive
-def test_where_everybody_has_stopped_nothing_needs_to_converge() -> None:
-    # Everyone stops at the first relevant document: the endless rest is nobody's. Elsewhere a horizon does.
+def test_sums_need_not_converge_after_all_users_have_stopped() -> None:
+    # All users stop at the first relevant document: the endless rest has no weight. Elsewhere a horizon helps.
     assert score('cwl(C="where(r>0,0,1)")', [0, 0, 1]) == pytest.approx(1 / 3)
     with pytest.raises(InputError, match="does not converge"):
         score('cwl(C="where(r>0,0,1)")', [0, 0, 0])
@@ -132,7 +132,7 @@ SPELT = {
 @pytest.mark.one_in(9)
 @pytest.mark.parametrize("name", sampled(SPELT, 2))
 @pytest.mark.parametrize("tail", sampled([0.5, 0.0, 1.0], 3))
-def test_a_formula_sums_to_what_the_closed_form_says(name: str, tail: float) -> None:
+def test_sums_of_a_formula_equal_the_closed_form(name: str, tail: float) -> None:
     for values in ([], [1.0], [0.5, 0, 1, 0, 0.25, 0.5], [0.0] * 40):
         for of in ("eu", "etu", "ec", "etc", "ed"):
             ours, theirs = (score(parse_measures(notation)[0](of=of), values, tail) for notation in (name, SPELT[name]))
@@ -147,19 +147,19 @@ def test_power_laws_are_extrapolated_to_their_zeta_function(end: int, power: flo
     assert total == pytest.approx((end + 1) ** power * special.zeta(power, end + 1), rel=1e-10)
 
 
-def test_weights_that_nothing_found_can_change_have_a_residual() -> None:
+def test_weights_that_no_gain_changes_have_a_residual() -> None:
     static, adaptive = parse_measures('cwl(C="(i/(i+1))**2") cwl(C="p*(1-r)",p=0.8)')
     assert (static.residual, adaptive.residual) == ("beyond_run", "none")
     scores = gradedeval.evaluate(RUN, QRELS, [static, adaptive], residuals=True)
-    # V = 1/i², so that what lies beyond rank 3 has the weight 1 − (1 + 1/4 + 1/9) / (π²/6).
+    # V = 1/i², so that the ranks beyond 3 have the weight 1 − (1 + 1/4 + 1/9) / (π²/6).
     assert scores.residuals[str(static)] == pytest.approx(1 - (1 + 1 / 4 + 1 / 9) / (math.pi**2 / 6), abs=1e-11)
     assert scores.residuals[str(adaptive)] is None
 
 
-def test_a_c_of_one_s_own_needs_no_closed_form_either() -> None:
+def test_a_user_defined_c_needs_no_closed_form_either() -> None:
     @cwl()
     def reluctant(walk: Any, *, T: float = 1.0) -> Any:
-        """INSQ under another name."""
+        """Return C of INSQ, under another name."""
         return ((walk.rank + 2 * T - 1) / (walk.rank + 2 * T)) ** 2
 
     values = [0.5, 0, 1]
@@ -212,7 +212,7 @@ def test_a_measure_by_a_file_needs_the_file() -> None:
         ("2**(-cost/1000000)", -1 / math.expm1(-math.log(2) / 1e6)),
     ],
 )
-def test_what_changes_far_down_is_seen(formula: str, depth: float) -> None:
+def test_changes_at_deep_ranks_count(formula: str, depth: float) -> None:
     if formula.startswith("min"):
         # V = 1/i² until (i/(i+1))² passes .99999, geometric from there on.
         rank = next(i for i in range(150_000, 250_000) if (i / (i + 1)) ** 2 > 0.99999)
@@ -233,13 +233,13 @@ def test_what_changes_far_down_is_seen(formula: str, depth: float) -> None:
         2,
     ),
 )
-def test_a_sum_that_turns_endless_far_down_is_an_error(formula: str) -> None:
+def test_a_sum_that_diverges_at_deep_ranks_is_an_error(formula: str) -> None:
     with pytest.raises(InputError, match="does not converge"):
         score(f'cwl(C="{formula}")', [0.5])
 
 
-def test_nobody_needs_a_chance_where_nobody_gets() -> None:
-    # C passes 1 at rank 1e9, which nobody reaches.
+def test_ranks_that_no_user_reaches_need_no_valid_chance() -> None:
+    # C passes 1 at rank 1e9, which no user reaches.
     assert score('cwl(C="0.5+i*5e-10",of=ed)', []) == pytest.approx(2, rel=1e-8)
 
 
@@ -250,14 +250,14 @@ def test_rounding_takes_no_chance_past_1() -> None:
 
 
 @pytest.mark.parametrize("name", ["ϕ", "µ", "φ"])
-def test_a_greek_letter_is_itself_however_it_is_typed(name: str) -> None:
+def test_all_encodings_of_a_greek_letter_are_equal(name: str) -> None:
     assert score(f'cwl(C="{name}*(1-r)",{name}=0.5)', [0.0, 1.0]) == score('cwl(C="p*(1-r)",p=0.5)', [0.0, 1.0])
 
 
-@pytest.mark.parametrize(("own", "name"), [("horizon=5", "horizon"), ("rel=1", "rel")])
-def test_what_has_its_own_meaning_in_a_measure_is_no_name(own: str, name: str) -> None:
+@pytest.mark.parametrize(("parameter", "name"), [("horizon=5", "horizon"), ("rel=1", "rel")])
+def test_reserved_names_are_refused_in_formulas(parameter: str, name: str) -> None:
     with pytest.raises(InputError, match=f"'{name}' is a reserved name"):
-        parse_measures(f'cwl(C="{name}*0.1",{own})')
+        parse_measures(f'cwl(C="{name}*0.1",{parameter})')
 
 
 @pytest.mark.parametrize("text", ["0.5 # *9", "0.5\n", "1_0*r", "r\\\n+1"])

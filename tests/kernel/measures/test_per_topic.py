@@ -15,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 
 @gradedeval.measure(per_topic=True)
 def plain_ndcg(grades: Any, ideal: Any, *, base: float = 2) -> float:
-    """nDCG, written for one ranking."""
+    """Return nDCG of one ranking."""
     discount = np.log(np.arange(2, max(len(grades), len(ideal)) + 2)) / np.log(base)
     return float((grades / discount[: len(grades)]).sum() / (ideal / discount[: len(ideal)]).sum())
 
@@ -58,7 +58,7 @@ def test_unjudged_documents_are_as_the_options_say() -> None:
 
 
 @pytest.mark.parametrize(
-    ("returned", "what"),
+    ("returned", "problem"),
     [
         (None, "returned None"),
         (float("nan"), "returned nan"),
@@ -67,18 +67,18 @@ def test_unjudged_documents_are_as_the_options_say() -> None:
         (1j, "returned 1j"),
     ],
 )
-def test_what_is_no_number_names_the_topic(returned: Any, what: str) -> None:
+def test_the_error_for_an_invalid_score_names_the_topic(returned: Any, problem: str) -> None:
     @gradedeval.measure(per_topic=True)
     def mine(grades: Any, ideal: Any) -> Any:
         return returned if len(grades) == 3 else 1
 
-    message = rf"^measure 'mine', topic 2: {what}; return one number for each topic$"
+    message = rf"^measure 'mine', topic 2: {problem}; return one number for each topic$"
     with pytest.raises(InputError, match=message):
         gradedeval.evaluate(RUN, QRELS, mine)
 
 
 @pytest.mark.parametrize("property", ["uses_strata", "intents"])
-def test_what_sees_more_than_gains_is_told_of_the_topic_by_its_name(property: str) -> None:
+def test_errors_of_measures_with_strata_or_intents_name_the_topic(property: str) -> None:
     def mine(grades: Any, ideal: Any) -> float:
         return float("nan")
 
@@ -131,7 +131,7 @@ def test_a_function_may_take_the_grades_of_the_ranking_alone() -> None:
     assert gradedeval.evaluate(RUN, QRELS, any_number).means["any_number"] == 2.0
 
 
-def test_a_failure_in_python_says_where_its_traceback_is() -> None:
+def test_the_error_for_a_failing_function_names_its_traceback() -> None:
     @gradedeval.measure(per_topic=True)
     def mine(grades: Any) -> Any:
         return 1 / 0

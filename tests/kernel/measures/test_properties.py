@@ -88,13 +88,13 @@ def first(wrong: Any, rows: Sequence[int]) -> Topic | None:
 
 @every(UNSATED)
 @drawn(40)
-@given(topic=any_topic, at=st.integers(0, 10))
-def test_moving_a_better_document_up_never_hurts_in_depth(measures: Sequence[Measure], topic: Topic, at: int) -> None:
+@given(topic=any_topic, rank=st.integers(0, 10))
+def test_moving_a_better_document_up_never_hurts_in_depth(measures: Sequence[Measure], topic: Topic, rank: int) -> None:
     r = topic.ranking
-    if at + 1 >= len(r) or r[at] == r[at + 1]:
+    if rank + 1 >= len(r) or r[rank] == r[rank + 1]:
         return
-    swapped = Topic((*r[:at], r[at + 1], r[at], *r[at + 2 :]), topic.missed)
-    original, after = (topic, swapped) if _worse(r[at], r[at + 1]) else (swapped, topic)
+    swapped = Topic((*r[:rank], r[rank + 1], r[rank], *r[rank + 2 :]), topic.missed)
+    original, after = (topic, swapped) if _worse(r[rank], r[rank + 1]) else (swapped, topic)
     score = scored([original, after], measures).score
     assert [str(measures[column]) for column in np.flatnonzero(score[1] < score[0] - 1e-12)] == []
 
@@ -155,7 +155,7 @@ def test_residuals_to_full_depth_reach_the_best_case_without_cutoff(measures: Se
 
 
 @every(UNBOUNDED)
-def test_a_measure_whose_residual_is_no_bound_has_none(measures: Sequence[Measure]) -> None:
+def test_measures_with_unbounded_residuals_have_none(measures: Sequence[Measure]) -> None:
     scores = scored([Topic((None, 1, None)), Topic((0, None), (3,)), Topic(())], measures)
     assert np.isnan(scores.residual).all()
     assert np.isnan(scores.unjudged).all()
@@ -301,7 +301,7 @@ def test_scores_equal_slow_loops_over_formulas_of_papers(measures: Sequence[Meas
 @given(topic=any_topic)
 @example(topic=Topic(()))
 @example(topic=Topic((None, 3, 0, None), (2,)))
-def test_residuals_are_those_of_slow_loops_over_the_best_case(measures: Sequence[Measure], topic: Topic) -> None:
+def test_residuals_equal_plain_loops_over_the_best_case(measures: Sequence[Measure], topic: Topic) -> None:
     scores = scored([topic], measures)
     unlike = []
     for column, measure in enumerate(measures):
@@ -309,7 +309,7 @@ def test_residuals_are_those_of_slow_loops_over_the_best_case(measures: Sequence
         best = reference.best_cases(measure, topic.ranking, topic.pool, SCALE) or (math.nan, math.nan)
         parts = [scores.unjudged[0, column], scores.residual[0, column]]
         expected = [case - plain for case in best]
-        if measure.residual == "from_bounds":  # no more than that, and exactly what tests of the bounds find
+        if measure.residual == "from_bounds":  # the residual alone; tests of the bounds check its value
             assert math.isnan(parts[0])
             assert 0 <= parts[1] <= expected[1] + 1e-11
             continue
@@ -320,7 +320,7 @@ def test_residuals_are_those_of_slow_loops_over_the_best_case(measures: Sequence
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Change to a folder in which files of any name hold values that never rise."""
+    """Change to a folder with files of any name, whose values never rise."""
     path = tmp_path_factory.mktemp("words")
     with contextlib.chdir(path):
         yield path
@@ -337,7 +337,7 @@ def test_every_notation_of_a_measure_is_the_same_measure() -> None:
 
 
 @pytest.mark.parametrize("name", ["gains, new.csv", "gains@10", "my gains.csv", "a(b).csv", "x=1,y=2", "it's.csv", "5"])
-def test_a_file_name_is_quoted_where_it_would_be_read_as_something_else(name: str, folder: Path) -> None:
+def test_ambiguous_file_names_are_quoted(name: str, folder: Path) -> None:
     (folder / name).write_text("1\n0.5\n", encoding="utf-8")
     measure = MEASURES["cascade"](utility=name) @ 20
     assert str(measure) == f'cascade(utility="{name}")@20'
@@ -357,7 +357,7 @@ def test_a_number_that_is_not_finite_is_no_value(text: str) -> None:
         parse_measures(text)
 
 
-def test_a_measure_made_in_python_prints_what_can_be_read() -> None:
-    # Lists are what Python users write where the notation has 0:0.5:1.
+def test_measures_made_in_python_print_a_readable_notation() -> None:
+    # Python users write lists for 0:0.5:1 of the notation.
     assert str(MEASURES["err"](gain=[0, 0.5, 1])) == "err(gain=0:0.5:1)"  # type: ignore[arg-type]
     assert str(MEASURES["gap"](g=[1, 2])) == "gap(g=1:2)"  # type: ignore[arg-type]

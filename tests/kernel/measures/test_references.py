@@ -24,11 +24,11 @@ OTHER_YEARS = re.compile(r"of October 2011|TREC 2007 Million Query track")
 
 
 def fields(entry: str) -> dict[str, str]:
-    """The fields of an entry; an entry that is not one fails."""
+    """Return the fields of an entry; fail on a malformed entry."""
     match = re.fullmatch(r"@(\w+)\{(\w+),\n((?:.*\n)*?)\}\n", entry)
     assert match is not None, entry
     parts = re.split(r",\n(?=  \w)", match[3].rstrip("\n"))
-    found = {}
+    contents = {}
     for part in parts:
         name, value = re.fullmatch(r"  (\w+) *= \{(.*)\}", part, re.DOTALL).groups()  # type: ignore[union-attr]
         depth = 0
@@ -36,20 +36,20 @@ def fields(entry: str) -> dict[str, str]:
             depth += 1 if mark == "{" else -1
             assert depth >= 0, part
         assert depth == 0, part
-        assert name not in found, entry
-        found[name] = value
-    assert REQUIRED[match[1]] <= found.keys(), entry
-    return found
+        assert name not in contents, entry
+        contents[name] = value
+    assert REQUIRED[match[1]] <= contents.keys(), entry
+    return contents
 
 
 @pytest.mark.parametrize("reference", references(), ids=lambda reference: reference.text.partition(",")[0])
 def test_an_entry_is_well_formed_and_is_cited(reference: tuple[tuple[str, ...], str]) -> None:
     cited, text = reference
-    found = fields(text)
+    entry = fields(text)
     assert text.isascii()
-    assert re.fullmatch(r"\d{4}", found.get("year", "2000"))
-    assert re.fullmatch(r"10\.\d{4,}/\S+", found.get("doi", "10.1145/1"))
-    assert all(" and " not in name for name in found["author"].split(" and "))
+    assert re.fullmatch(r"\d{4}", entry.get("year", "2000"))
+    assert re.fullmatch(r"10\.\d{4,}/\S+", entry.get("doi", "10.1145/1"))
+    assert all(" and " not in name for name in entry["author"].split(" and "))
     for name in cited:
         assert any(name in source for source in SOURCES.values()), name
 
@@ -63,15 +63,15 @@ def test_entries_differ() -> None:
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_every_cited_paper_has_an_entry_of_its_year(name: str) -> None:
-    left = OTHER_YEARS.sub("", SOURCES[name])
+    text = OTHER_YEARS.sub("", SOURCES[name])
     for reference in references():
         for cited in sorted(reference.cited, key=len, reverse=True):
-            if cited in left:
+            if cited in text:
                 year = fields(reference.text).get("year", "")
                 assert year in cited or not re.search(r"[12]\d{3}", cited)
                 assert reference in cited_in(SOURCES[name])
-            left = left.replace(cited, "")
-    assert not re.search(r"(19|20)\d\d", left.replace(" and TOIS 2017", "")), left
+            text = text.replace(cited, "")
+    assert not re.search(r"(19|20)\d\d", text.replace(" and TOIS 2017", "")), text
     if status_of(name) == "common":
         assert Description(MEASURES[name]).bibtex
 

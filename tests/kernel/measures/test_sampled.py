@@ -39,7 +39,7 @@ def by_definition(notation: str, ranking: Sequence[str], judged: Judged) -> floa
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_estimates_are_those_of_the_exact_program(seed: int) -> None:
+def test_estimates_equal_the_exact_program(seed: int) -> None:
     dice = random.Random(seed)
     pool = [f"d{number}" for number in range(dice.randint(1, 40))]
     rate = {"1": 1.0, "2": 0.6, "10": 0.2}
@@ -59,7 +59,7 @@ SAMPLED: Judged = {"a": ("1", 1), "b": ("1", 0), "c": ("2", 1), "d": ("2", -1), 
 
 def test_estimates_by_hand() -> None:
     # Of stratum 2 half is sampled: c counts twice, and R is 1 + 2. Above c stand a and b, half of them relevant, and d,
-    # of a stratum of which nothing above is known: ε/3ε of it is relevant.
+    # of a stratum without judgments above: ε/3ε of it is relevant.
     estimates = scores("abdcue", SAMPLED, "xinfap infndcg")
     worked = (1 * 1 + 2 * (1 + 2 * 1 / 2 + 1 / 3) / 4) / 3
     assert estimates[0] == pytest.approx(worked, abs=1e-4)
@@ -70,7 +70,7 @@ def test_estimates_by_hand() -> None:
     assert estimates[1] == pytest.approx((1 + 3 / math.log2(5)) / ideal)
 
 
-def test_where_all_is_sampled_they_are_what_they_estimate() -> None:
+def test_estimates_of_a_full_sample_equal_the_estimated_measures() -> None:
     judged = {"a": ("1", 2), "b": ("2", 0), "c": ("2", 1), "x": ("1", 1)}
     run = {"t": {"b": 4.0, "a": 3.0, "c": 2.0}}
     plain = {"t": {docno: grade for docno, (_, grade) in judged.items()}}
@@ -92,7 +92,7 @@ def test_a_sample_reads_alike_from_files_frames_and_dicts() -> None:
     assert "2 strata" in signatures.pop()
 
 
-def test_what_is_not_sampled_is_not_judged() -> None:
+def test_unsampled_documents_are_unjudged() -> None:
     (judged,) = scores("abdcue", SAMPLED, "judged")
     assert judged == 3 / 6  # a, b and c
 
@@ -122,7 +122,7 @@ def test_strata_on_the_command_line(cli: Command, tmp_path: Path) -> None:
         ("t 0 a 1 1\n", STRATA | {"subtopics": True}, "qrels: subtopics and strata exclude each other"),
     ],
 )
-def test_what_is_wrong_with_a_sample_is_said(source: str, options: dict[str, Any], says: str) -> None:
+def test_problems_of_a_sample_are_reported(source: str, options: dict[str, Any], says: str) -> None:
     file = io.BytesIO(source.encode())
     file.name = "qrels"  # type: ignore[attr-defined]
     with pytest.raises(InputError) as error:
@@ -130,7 +130,7 @@ def test_what_is_wrong_with_a_sample_is_said(source: str, options: dict[str, Any
     assert str(error.value).startswith(says)
 
 
-def test_qrels_read_without_strata_are_refused_where_they_are_asked_for() -> None:
+def test_qrels_read_without_strata_are_refused_if_strata_are_requested() -> None:
     with pytest.raises(InputError, match="these qrels were read without"):
         gradedeval.evaluate({"t": {"a": 1.0}}, Qrels({"t": {"a": 1}}), "xinfap", qrels_format="strata")
     with pytest.raises(InputError, match="reads strata"):

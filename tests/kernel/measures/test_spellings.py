@@ -109,7 +109,7 @@ def test_it_has_the_value_of_ir_measures(spelled: str) -> None:
         ("Accuracy(rel=2)@10", {}),
     ],
 )
-def test_what_differs_is_what_is_said(spelled: str, options: dict[str, Any]) -> None:
+def test_measures_with_documented_differences_agree_otherwise(spelled: str, options: dict[str, Any]) -> None:
     theirs = by_ir_measures(spelled)
     scores = by_topic(spelled, **options)
     assert {topic: scores[topic] for topic in theirs} == pytest.approx(theirs, abs=1e-5 if "ERR" in spelled else 1e-9)
@@ -133,26 +133,26 @@ NOT_A_NUMBER = [("hit_rate@k", "hit_rate@10"), ("ndcg@K", "ndcg@10"), ("cosine_n
 
 
 @pytest.mark.parametrize(("spelled", "example"), NOT_A_NUMBER)
-def test_a_letter_in_place_of_a_cutoff_is_told_what_to_write(spelled: str, example: str) -> None:
+def test_the_error_for_a_letter_in_place_of_a_cutoff_has_an_example(spelled: str, example: str) -> None:
     with pytest.raises(InputError, match=f"the cutoff . is not a number; as in {example}"):
         parse_measures(spelled)
     assert len(parse_measures(example)) == 1
 
 
 def test_names_of_evaluators_have_the_values_of_their_formulas() -> None:
-    """sentence-transformers' loops over the first k documents, written once more."""
+    """Compare to sentence-transformers' loops over the first k documents, reimplemented."""
     relevant = {topic: {docno for docno, grade in docs.items() if grade > 0} for topic, docs in QRELS.items()}
     scores = {name: by_topic(name) for name in ("cosine_map@5", "cosine_ndcg@5", "cosine_accuracy@1", "R_cap@5")}
-    for topic, known in relevant.items():
+    for topic, judged in relevant.items():
         first = sorted(RUN[topic], key=lambda docno: -RUN[topic][docno])[:5]
-        hits = [docno in known for docno in first]
+        hits = [docno in judged for docno in first]
         precisions = [sum(hits[: i + 1]) / (i + 1) for i, hit in enumerate(hits) if hit]
-        ideal = sum(1 / np.log2(i + 2) for i in range(min(5, len(known))))
+        ideal = sum(1 / np.log2(i + 2) for i in range(min(5, len(judged))))
         expected = {
-            "cosine_map@5": sum(precisions) / min(5, len(known)),
+            "cosine_map@5": sum(precisions) / min(5, len(judged)),
             "cosine_ndcg@5": sum(hit / np.log2(i + 2) for i, hit in enumerate(hits)) / ideal,
             "cosine_accuracy@1": float(hits[0]),
-            "R_cap@5": sum(hits) / min(5, len(known)),
+            "R_cap@5": sum(hits) / min(5, len(judged)),
         }
         assert {name: scores[name][topic] for name in scores} == pytest.approx(expected, abs=1e-12)
 
@@ -183,14 +183,14 @@ def test_cwl_eval_prints_its_metrics_so() -> None:
         name, values = written[:-1].split("(")
         numbers = [float(value) if "." in value else int(value) for value in values.split(",") if value]
         metric = getattr(ruler, name)(*numbers)
-        if name[:2] not in ("Pr", "RR", "AP"):  # whose names are those of binary measures
+        if name[:2] not in ("Pr", "RR", "AP"):  # with names of binary measures
             here = parse_measures(metric.metric_name.strip())
             assert str(here[0]).split("mid")[0].rstrip(",)") == CWL_EVAL[written].split(",mid")[0].rstrip(")")
     assert len(printed) > 12
 
 
 @pytest.mark.parametrize(
-    ("spelled", "said"),
+    ("spelled", "problem"),
     [
         ("AP(judged_only=1)", "judged_only=1 is not True or False; write judged_only=True, or leave it out"),
         ("Compat(normalize=False)", "compatibility is always normalized here"),
@@ -205,8 +205,8 @@ def test_cwl_eval_prints_its_metrics_so() -> None:
         ("FooCWLMetric(2)", "unknown measure 'foocwlmetric'"),
     ],
 )
-def test_what_cannot_be_said_here_says_so(spelled: str, said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_names_without_an_equivalent_are_refused(spelled: str, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
         parse_measures(spelled)
 
 
@@ -311,7 +311,7 @@ LONG = "put long values in a file, as in gain=@gains.csv"
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "problem"),
     [
         ("(" * 30_000, "has parentheses more than 100 deep; leave some of them out"),
         ("ia(" * 7_500 + "ap" + ")" * 7_500, "has parentheses more than 100 deep; leave some of them out"),
@@ -320,10 +320,10 @@ LONG = "put long values in a file, as in gain=@gains.csv"
         ("P." + ",".join("5" * 3000), f"is longer than 4,096 characters; {LONG}"),
     ],
 )
-def test_an_expression_of_hostile_size_is_one_line(text: str, said: str) -> None:
+def test_the_error_for_an_expression_of_hostile_size_is_one_line(text: str, problem: str) -> None:
     with pytest.raises(InputError) as raised:
         parse_measures(f"ap {text}")
-    assert str(raised.value) == f"{text[:40] + '…'!r}: {said}"
+    assert str(raised.value) == f"{text[:40] + '…'!r}: {problem}"
     assert raised.value.usage
     assert canonical(text) == text
 

@@ -15,10 +15,10 @@ from support.conformance_measures import cwl, in_doubles
 from support.cwl import gains, score
 from support.examples import sampled
 
-# Those whose C is not given as a formula or a file.
+# Measures without a C from a formula or a file.
 OWN = [measure for measure in MEASURES.values() if measure.definition.cwl and measure.name not in ("cwl", "ddm")]
 
-# Of a best case whose every document has a tiny gain: ΣV.
+# ΣV of a best case with a tiny gain at every document.
 TINY_GAINS = {
     ("nerr6(of=ed)", 1e-7): 16.118098774577923568,
     ("nerr6(of=ed)", 1e-6): 13.815537189025836664,
@@ -35,7 +35,7 @@ def test_tiny_gains_stop_people_at_last(measure: str, tail: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fall", "at", "power", "exact"),
+    ("fall", "start", "power", "exact"),
     [
         (1e-9, 2.0, 1, 39.446531754785885658),
         (1e-9, 3.0, 2, 3.5544064302878645782),
@@ -45,10 +45,10 @@ def test_tiny_gains_stop_people_at_last(measure: str, tail: float) -> None:
         (0.3, 2.0, 2, 1.5459397900901121681),
     ],
 )
-def test_damped_sums(fall: float, at: float, power: int, exact: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damped_sums(fall: float, start: float, power: int, exact: float, monkeypatch: pytest.MonkeyPatch) -> None:
     for steps in (series.STEPS, 1 << 10):
         monkeypatch.setattr(series, "STEPS", steps)
-        assert damped(fall, np.array([at, 7.0, at]), power)[[0, 2]] == pytest.approx([exact, exact], rel=1e-14)
+        assert damped(fall, np.array([start, 7.0, start]), power)[[0, 2]] == pytest.approx([exact, exact], rel=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_damped_sums(fall: float, at: float, power: int, exact: float, monkeypat
         (5000, 1e-8, 2, 4998.1683362804758876),
     ],
 )
-def test_what_is_left_of_a_damped_sum(x: int, rate: float, power: int, exact: float) -> None:
+def test_the_rest_of_a_damped_sum(x: int, rate: float, power: int, exact: float) -> None:
     assert series._lerch(np.array([float(x)]), rate, power) == pytest.approx([exact], rel=1e-13)
 
 
@@ -100,7 +100,7 @@ def test_the_best_case_of_inst(start: float, step: float) -> None:
 def test_the_series_of_inst_s_best_case_holds_from_near_on(
     start: float, step: float, distant: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # What comes after the first terms is most of these sums.
+    # Most of these sums comes after the first terms.
     monkeypatch.setattr(series, "DISTANT", distant)
     exact = SQUARED_RATIOS[start, step]
     assert squared_ratios(np.array([start]), step) == pytest.approx([exact], rel=1e-13)
@@ -145,7 +145,7 @@ FORAGERS = [
 
 
 @pytest.mark.parametrize(("measure", "values", "tail", "exact"), FORAGERS)
-def test_foragers_who_stay_for_long(measure: str, values: list[float], tail: float, exact: float) -> None:
+def test_patient_foragers(measure: str, values: list[float], tail: float, exact: float) -> None:
     assert score(measure, values, tail) == pytest.approx(exact, rel=1e-14)
 
 
@@ -187,8 +187,8 @@ def test_foragers_of_every_kind(measure: str, tail: float, block: int, monkeypat
     assert score(measure, [], tail) == pytest.approx(exact, rel=1e-13)
 
 
-def test_the_few_who_come_through_stay_for_long() -> None:
-    # All but e^−48 leave within some thousand ranks; of those who do not, one in 1e12 at each rank.
+def test_the_few_users_beyond_the_first_thousands_stay_for_long() -> None:
+    # All but e^−48 leave within some thousand ranks; of the others, one in 1e12 at each rank.
     def chances(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.zeros(len(m)), -(1e-12 + 48 / 300 * np.exp(-m / 300))
 
@@ -198,11 +198,11 @@ def test_the_few_who_come_through_stay_for_long() -> None:
     assert series.sum_by_panels(chances, -1e-12) == pytest.approx(exact, rel=1e-13)
 
 
-def test_a_forager_whom_nothing_stops_stays_for_ever() -> None:
+def test_a_forager_with_endless_patience_stays_for_ever() -> None:
     assert math.isinf(score("ift(A=.2,b2=0,of=ed)", [1.0]))
     assert score("ift(A=.2,b2=0)", [1.0]) == 0
     assert score("ift(T=2,b1=0,of=ed)", [1.0], 1.0) == 1
-    # 1 + C/(1 − C) where the rate is 0 throughout.
+    # 1 + C/(1 − C) if the rate is always 0.
     assert score("ift(A=.2,b2=1e-30,R2=1,of=ed)", [0.0]) == pytest.approx(1 + 1e30 * math.exp(-0.2), rel=1e-14)
 
 
@@ -225,7 +225,7 @@ def test_a_sum_that_is_not_settled_is_a_fault(monkeypatch: pytest.MonkeyPatch) -
         score("ift(A=.2,b2=1e-6,R2=10,of=ed)", TEN)
 
 
-def test_somebody_looks_at_rank_1_of_nothing() -> None:
+def test_some_users_look_at_rank_1_of_an_empty_ranking() -> None:
     for values in ([], [0.0]):
         for words in ("", ",horizon=1", ",horizon=9"):
             values_of = {of: score(f"cwlap(of={of}{words})", values) for of in QUANTITIES}
@@ -273,15 +273,15 @@ def test_all_five_quantities_equal_plain_loops(name: str, horizon: int) -> None:
         batch = costly(values[:k], costs[:k], tail, k)
         for of in QUANTITIES:
             value = float(measure(of=of, horizon=horizon).score(batch)[0])
-            given = dict(measure.parameters) | {"of": of, "horizon": horizon}
+            parameters = dict(measure.parameters) | {"of": of, "horizon": horizon}
             with in_doubles():
-                expected = cwl(measure.name, given, k, values, tail, costs)
+                expected = cwl(measure.name, parameters, k, values, tail, costs)
             assert value == pytest.approx(expected, rel=1e-12, abs=1e-14), (of, values, costs, tail)
 
 
 @pytest.mark.parametrize("topics", [1, 2, 3, 7, 64])
 @pytest.mark.parametrize("ranks", [0, 1, 2, 8, 9, 127, 128, 129, 1000, 8193])
-def test_a_row_is_added_up_rank_by_rank_whatever_stands_beside_it(topics: int, ranks: int) -> None:
+def test_each_row_is_added_up_rank_by_rank_in_any_matrix(topics: int, ranks: int) -> None:
     """Compare to the last bit: `fsum` and sums by pairs differ there."""
     values = np.random.default_rng(topics * ranks).lognormal(0, 8, (topics, ranks))
     by_hand = []

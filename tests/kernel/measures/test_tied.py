@@ -43,7 +43,7 @@ def same(measures: list[Measure], run: dict[str, float], judged: Any, **rules: A
     from_bounds = {measure.label for measure in bounded if exactness(measure, over_ties=True) != "none"}
     for name, residual in scores.residuals.items():
         assert (residual is None) == (expected[1][name] is None)
-        if name in from_bounds:  # one judgment for all orders, where each order by itself may have its best one
+        if name in from_bounds:  # one judgment for all orders, though each order may have a best one of its own
             assert residual <= expected[1][name] + 1e-9
             continue
         # A best case is cut at the ceiling, which some orders alone may reach: the bound can lie above the mean bound.
@@ -119,7 +119,9 @@ HAVE_ONE = sum(measure.definition.over_ties for measure in MEASURES.values())
         ("-m ap --order file", "--ties average cannot be combined with --order file; leave out one of them"),
     ],
 )
-def test_what_has_no_average_is_a_usage_error(words: str, says: str, cli: Command, tmp_path: Any) -> None:
+def test_measures_and_options_without_an_average_over_ties_are_usage_errors(
+    words: str, says: str, cli: Command, tmp_path: Any
+) -> None:
     (tmp_path / "qrels").write_text("1 0 a 1\n")
     (tmp_path / "run").write_text("1 Q0 a 1 3 t\n")
     output = cli("run", "qrels", "--ties", "average", *words.split())

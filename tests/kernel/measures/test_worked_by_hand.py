@@ -123,18 +123,18 @@ SCORES: list[tuple[str, str, Mapping[str, float], float]] = [
     # 2/log2 4; with base 4: 3 + 2 + 1 + 2/log4 4.
     ("dcg(log=2)", "a b c d", FALLING, 5 + 1 / LOG3 + 1),
     ("dcg(log=4)", "a b c d", FALLING, 8),
-    # Cascades: gains 1/8 and 7/8 at ranks 2 and 3 (grades 1 and 3, top 3); who reaches rank 3: 7/8.
+    # Cascades: gains 1/8 and 7/8 at ranks 2 and 3 (grades 1 and 3, top 3); 7/8 of the users reach rank 3.
     ("cascade", "x a b", SATISFYING, 1 / 2 * 1 / 8 + 1 / 3 * 7 / 8 * 7 / 8),
     ("cascade(utility=dcg)", "x a b", SATISFYING, 1 / LOG3 / 8 + 1 / 2 * 49 / 64),
     ("cascade(utility=one)", "x a b", SATISFYING, 1 - 7 / 8 * 1 / 8),
     ("cascade(utility=one,gamma=0.5)", "x a b", SATISFYING, 1 / 2 / 8 + 1 / 4 * 49 / 64),
-    # judged is a share of what is retrieved, and unjudged a share of k.
+    # judged is a share of the retrieved documents, and unjudged a share of k.
     ("judged@10", "a u b", {"a": 1, "b": 0}, 2 / 3),
     ("unjudged@10", "a u b", {"a": 1, "b": 0}, 1 / 10),
     ("judged@2", "a u b", {"a": 1, "b": 0}, 1 / 2),
     ("unjudged@2", "a u b", {"a": 1, "b": 0}, 1 / 2),
     # A negative grade does not lengthen the ideal ranking. Run good, spam with gains 0.5 for grade 0 and 1 for grade 1:
-    # dcg 1, and the ideal has nothing but good: 1.
+    # dcg 1, and the ideal has only good: 1.
     ("ndcg(gain=0.5:1)", "good spam", {"good": 1, "spam": -1}, 1),
     # Grade 0 may have a gain, and the unjudged get none.
     ("rbp(p=0.5,gain=0.2:1)", "b a", {"a": 1, "b": 0}, 0.5 * (0.2 + 0.5 * 1)),
@@ -154,7 +154,7 @@ SCORES: list[tuple[str, str, Mapping[str, float], float]] = [
     ("dcg", "a", SATISFYING, 1),
     ("q", "a", SATISFYING, (1 + 1) / (1 + 3) / 2),
     ("gprecision@1", "a", SATISFYING, 1 / 3),
-    # A gain above 1 is fine where gains are cumulated.
+    # A gain above 1 is fine if gains are cumulated.
     ("dcg(gain=0:10)", "a", ONE, 10),
     # (2^g − 1) / 2^top is 1 − 2^−1100 at the top, though 2^1100 is not a number of the machine.
     ("err", "x a", LONG, 1 / 2),
@@ -164,10 +164,10 @@ SCORES: list[tuple[str, str, Mapping[str, float], float]] = [
     *((f"gap(g={g})", "a b", GRADES, (3 / 4 * 2 + 1 / 4 * 1 / 2) / (3 / 4 + 1)) for g in ("3:1", "0.75:0.25", "6:2")),
     ("gprecision(g=3:1)@1", "a", GRADES, 3 / 4),
     ("grecall(g=3:1)", "a", GRADES, 3 / 7),
-    # A threshold that nobody sets counts for nothing: ap(rel=2), and ap.
+    # A threshold of weight 0 has no effect: ap(rel=2), and ap.
     ("gap(g=0:1)", "a b", GRADES, 1 / 2),
     ("gap(g=1:0)", "a b", GRADES, 1),
-    # A grade that nobody gave is a threshold all the same. Grades 1 and 3: thresholds 1, 2 and 3, each with ⅓. Run a b:
+    # A grade without judgments is a threshold, too. Grades 1 and 3: thresholds 1, 2 and 3, each with ⅓. Run a b:
     # ⅓ (1 + 1) + ⅔ · ½, over ⅓ + 1.
     ("gap", "a b", GAP, (2 / 3 + 1 / 3) / (4 / 3)),
     ("gap(g=3:0:1)", "a b", GAP, (3 / 4 * 2 + 1 / 4 * 1 / 2) / (3 / 4 + 1)),
@@ -227,7 +227,7 @@ RULED: list[tuple[str, str, Mapping[str, float], Rules, float]] = [
     # It is condensed before it is cut.
     ("recall", "u a n b", BOTH, {"judged_only": True, "depth": 1}, 1 / 2),
     ("recall", "u a n b", BOTH, {"depth": 1}, 0),
-    # It drops spam where spam is unjudged.
+    # It drops spam if spam is unjudged.
     ("rr", "spam a", SPAM, {"judged_only": True}, 1 / 2),
     ("rr", "spam a", SPAM, {"judged_only": True, "negative": "unjudged"}, 1),
     # Spam is judged unless it is said to be unjudged. Run spam a: R = 1, and N = 1 only where spam is judged.
@@ -294,7 +294,7 @@ REFUSED: list[tuple[str, str, Mapping[str, float], Rules, str]] = [
         for g, judged in (("1:1", {"a": 3, "b": 1, "c": 2}), ("1:1", {"a": 3, "b": 1}), ("1:1:1", {"a": 0.5, "b": 1}))
     ),
     ("gap(g=1:1)", "a b", {"a": 1}, {"top_grade": 1e30}, r"g has 2 values for \d{31} thresholds"),
-    # gap needs gains that rise from 0, even where nobody gave grade 0.
+    # gap needs gains that rise from 0, even if no judgment has grade 0.
     *(
         (f"gap(gain={gain})", "a b", {"a": 1, "b": 2, "c": 0}, {}, "gain 0 for grade 0")
         for gain in ("0.1:0.5:1", "0:1:0.5", "1:0:0")
@@ -302,7 +302,7 @@ REFUSED: list[tuple[str, str, Mapping[str, float], Rules, str]] = [
     ("gap(gain=0.1:0.5:1)", "a b", {"a": 1, "b": 2}, {}, "gain 0 for grade 0"),
     ("rr", "a", {"a": 1}, {"judged_only": True, "residuals": "total"}, "condensed"),
     ("rr", "a", {"a": 1}, {"like": "gdevl"}, "did you mean 'gdeval'"),
-    # What is no measure.
+    # Not a measure.
     ("p", "a", {"a": 1}, {}, "needs a cutoff"),
     ("gprecision", "a", {"a": 1}, {}, "needs a cutoff"),
     *((measure, "a", {"a": 1}, {}, "takes no cutoff") for measure in ("rprec@5", "num_rel@5", "num_q@5")),
@@ -317,7 +317,9 @@ REFUSED: list[tuple[str, str, Mapping[str, float], Rules, str]] = [
 
 @UNUSED
 @pytest.mark.parametrize(("measure", "docnos", "judged", "rules", "problem"), REFUSED)
-def test_what_has_no_score(measure: str, docnos: str, judged: Mapping[str, float], rules: Rules, problem: str) -> None:
+def test_measures_without_a_score_are_refused(
+    measure: str, docnos: str, judged: Mapping[str, float], rules: Rules, problem: str
+) -> None:
     with pytest.raises(InputError, match=problem):
         score(measure, docnos, judged, **rules)
 
@@ -338,7 +340,7 @@ def test_what_has_no_score(measure: str, docnos: str, judged: Mapping[str, float
         ("gap(norm=k,g=1:0:1)@2", 2 / 3),
     ],
 )
-def test_with_norm_k_no_more_is_to_be_found_than_the_cutoff(measure: str, worked: float) -> None:
+def test_norm_k_limits_the_findable_documents_to_the_cutoff(measure: str, worked: float) -> None:
     assert score(measure, "a u c n b", FOUR) == pytest.approx(worked, abs=1e-12)
     assert score(measure, "a d c", FOUR) == pytest.approx(1, abs=1e-12)  # the ideal ranking
 
@@ -401,7 +403,7 @@ SCALE, HALF, GAPPED = [0, 1, 2, 3], [0, 0.5, 1], [0, 1, 4]
         ("exp", [0, 1, 2], [0, 1, 3], [0, 1 / 16, 3 / 16], {"top_grade": 4}),
     ],
 )
-def test_what_the_grades_are_worth(
+def test_gains_of_the_grades(
     scheme: str, grades: list[float], raw: list[float] | None, unit: list[float] | None, rules: Rules
 ) -> None:
     assert raw is None or gains(scheme, grades, "raw", **rules) == exactly(raw)
@@ -411,18 +413,18 @@ def test_what_the_grades_are_worth(
 @pytest.mark.parametrize("scheme", ["linear", "exp", "ntcir", "grade", "0:0.5:1", "0.3:0.5:1"])
 @pytest.mark.parametrize("form", ["dcg(gain={})@1", "rbp(p=0,gain={})"])
 def test_a_negative_grade_is_worth_0(scheme: str, form: str) -> None:
-    # Also where grade 0 has a gain: spam is judged, and worth nothing.
+    # Also if grade 0 has a gain: spam is judged, and has gain 0.
     top = 1 if scheme == "grade" else 2
     assert score(form.format(scheme), "spam", {"spam": -2, "bad": -1, "none": 0, "good": top}) == 0
 
 
 def test_the_top_grade_is_that_of_the_file_and_not_of_the_topic() -> None:
-    # Topic t has nothing better than grade 1; the 3 of another topic makes that 1/3, or (2 − 1)/2³.
+    # The best grade of topic t is 1; the 3 of another topic makes that 1/3, or (2 − 1)/2³.
     run, qrels = {"t": ranked("a"), "s": ranked("b")}, {"t": {"a": 1}, "s": {"b": 3}}
     scores = evaluate(run, qrels, "rbp(p=0) err")
     assert scores.by_topic("rbp(p=0)") == pytest.approx({"t": 1 / 3, "s": 1})
     assert scores.by_topic("err") == pytest.approx({"t": 1 / 8, "s": 7 / 8})
-    # So it is where the other topic is not scored.
+    # The same if the other topic is not scored.
     assert by_topic("err", {"t": ranked("a")}, qrels, topics="both") == pytest.approx({"t": 1 / 8})
 
 
@@ -435,8 +437,8 @@ def test_a_qrels_file_without_a_grade_above_0_scores_0_and_has_no_residual() -> 
     assert any("no grade above 0" in note for note in scores.notes)
 
 
-def test_a_top_grade_told_sets_the_scale_so_that_the_residual_is_a_bound() -> None:
-    # Thresholds 1, 2, 3, whatever is judged: a document of grade 1 is worth 1/3. With 1 alone it would be worth 1, and
+def test_an_explicit_top_grade_sets_the_scale_so_that_the_residual_is_a_bound() -> None:
+    # Thresholds 1, 2, 3 for any judgments: a document of grade 1 is worth 1/3. With 1 alone it would be worth 1, and
     # the judgment of x would change that, though it was judged all along.
     judged = {"d0": 1, "d1": 0}
     unlifted = evaluate({"t": ranked("d0 d1")}, {"t": judged}, "gprecision@2", top_grade=3, residuals="total")
@@ -445,7 +447,7 @@ def test_a_top_grade_told_sets_the_scale_so_that_the_residual_is_a_bound() -> No
     assert unlifted.residuals["gprecision@2"] == 0
 
 
-def test_a_gain_scheme_for_all_graded_measures_beats_defaults_and_loses_to_a_measure_s_own() -> None:
+def test_a_gain_scheme_for_all_measures_beats_defaults_and_loses_to_the_scheme_of_a_measure() -> None:
     with pytest.warns(gradedeval.EvaluationWarning, match=r"dcg, dcg\(gain=exp\): the same measure, shown as dcg"):
         scores = evaluate(
             {"t": ranked("a")}, {"t": {"a": 1, "b": 3}}, "dcg rbp(p=0) dcg(gain=exp) dcg(rel=1) ap", gain="exp"
@@ -483,7 +485,7 @@ def test_a_file_of_gains_needs_no_sign_before_its_name(tmp_path: Path, monkeypat
     assert evaluate(run, qrels, "dcg", gain="exp").means["dcg"] > 1  # a scheme goes before a file of its name
 
 
-def test_the_top_gain_is_what_each_document_of_the_best_ranking_of_erria_has() -> None:
+def test_all_documents_of_the_best_ranking_of_erria_have_the_top_gain() -> None:
     # One document of gain 1/2 at rank 1: .614/2, over Σ 1/i · .614 g · (1 − .614 g)^(i−1) with g = 1/2, or 1.
     expected = 0.614 / 2
     for gains, stop in (("0:0.5", expected), ("0:0.5:1", 0.614)):
@@ -495,7 +497,7 @@ def test_the_top_gain_is_what_each_document_of_the_best_ranking_of_erria_has() -
 
 @UNUSED
 @pytest.mark.parametrize("measure", ["gap", "grecall@1", "gprecision@1"])
-def test_neither_the_same_top_grade_told_nor_a_grade_elsewhere_changes_graded_precision(measure: str) -> None:
+def test_an_equal_top_grade_and_grades_of_other_topics_leave_graded_precision_unchanged(measure: str) -> None:
     judged = {"a": 1, "b": 3, "x": 0}
     alone = evaluate({"t": ranked("a b")}, {"t": judged}, measure)
     told_top = evaluate({"t": ranked("a b")}, {"t": judged}, measure, top_grade=3)
@@ -600,7 +602,7 @@ def test_which_topics_count(rules: Rules, expected: Mapping[str, float]) -> None
     assert scores.options.like == rules.get("like")
 
 
-def test_what_is_left_out_or_scores_0_is_counted_and_named() -> None:
+def test_notes_count_and_name_topics_that_are_left_out_or_score_0() -> None:
     notes = evaluate_quietly(RUN, QRELS, "rr").notes
     assert any("1 of 3 judged topics is missing (lacking)" in note for note in notes)
     assert any("1 unjudged topic (extra)" in note for note in notes)
@@ -673,7 +675,7 @@ def test_the_first_or_the_last_of_duplicates_can_count(policy: str, rr: float, d
         assert evaluate({"t": ranked("a")}, lines(*UNLIKE), "dcg", duplicates=policy).means == {"dcg": dcg}
 
 
-def test_what_is_no_duplicate_and_what_is_one_under_another_name() -> None:
+def test_duplicates_within_a_topic_and_under_another_name() -> None:
     with pytest.warns(EvaluationWarning, match="repeated with the same grade"):
         assert evaluate({"t": ranked("a")}, lines(*ALIKE), "num_rel").means == {"num_rel": 2}
     run = lines("s Q0 a 1 1 x", "t Q0 a 1 1 x", "s Q0 b 2 0 x")
@@ -735,7 +737,9 @@ def test_a_residual_worked_by_hand(
         ("sp", 2 - 1 / 2, 0),
     ],
 )
-def test_what_could_still_rise(measure: str, unjudged: float, beyond: float) -> None:
+def test_residuals_are_split_into_unjudged_documents_and_ranks_beyond_the_run(
+    measure: str, unjudged: float, beyond: float
+) -> None:
     scores = evaluate({"t": ranked("u a")}, {"t": {"a": 1, "b": 3}}, measure, residuals="split")
     row = next(scores.rows())
     assert row.unjudged == pytest.approx(unjudged, abs=1e-12)
@@ -746,7 +750,7 @@ def test_what_could_still_rise(measure: str, unjudged: float, beyond: float) -> 
 @pytest.mark.parametrize(
     ("measure", "score", "highest"),
     [
-        # Run u a, with a of grade 1 and a missed document of grade 3: u counts in what the scores are divided by too.
+        # Run u a, with a of grade 1 and a missed document of grade 3: u counts in the divisor of the scores too.
         ("ap", 1 / 4, 2 / 3),
         ("recall", 1 / 2, 2 / 3),
         ("ndcg", (1 / LOG3) / (3 + 1 / LOG3), (3 + 1 / LOG3) / (3 + 3 / LOG3 + 1 / 2)),
@@ -763,7 +767,7 @@ def test_residuals_of_measures_with_a_divisor_that_judgments_change(measure: str
 
 
 def test_an_endless_list_of_one_gain_has_that_rbp() -> None:
-    # Nothing retrieved, and the top gain is ½: rbp ½.
+    # An empty ranking, and the top gain is ½: rbp ½.
     scores = evaluate_quietly({"s": ranked("a")}, {"t": {"a": 1}, "s": {"a": 1}}, "rbp(gain=0:0.5)", residuals="total")
     assert next(row.residual for row in scores.rows() if row.topic == "t") == pytest.approx(0.5, abs=1e-12)
 
@@ -794,7 +798,7 @@ def test_a_residual_at_the_limit_is_not_too_large() -> None:
     assert evaluate(run, qrels, "rr", max_residual=0.4).means == {"rr": 1}
 
 
-def test_what_a_document_adds_to_the_pool_counts_in_both_limits_of_residuals() -> None:
+def test_both_limits_of_residuals_count_additions_to_the_pool() -> None:
     # Of a b, with a and the missed d relevant, ap is 1/2; if b is too it is (1 + 1) / 3, and 1/6 more. With the pool as
     # it is b would lift ap to 1.
     run, qrels = {"t": ranked("a b"), "s": ranked("a")}, {"t": {"a": 1, "d": 1}, "s": {"a": 1}}
@@ -818,7 +822,7 @@ def test_like_cwl_eval_the_grade_is_the_gain_and_the_file_gives_the_order() -> N
     assert list(scores.residuals.values()) == pytest.approx([0.75])
 
 
-def test_like_ntcireval_divides_what_is_cut_by_what_can_be_found_and_takes_the_order_of_the_file() -> None:
+def test_like_ntcireval_divides_by_the_findable_documents_and_takes_the_order_of_the_file() -> None:
     # Listed a, u, c: gains 1, 0, 3 of 3; b and d are missed. NTCIREVAL prints these, with -g 1:2:3 -cutoffs 2.
     run = lines("t Q0 a 1 1 x", "t Q0 u 2 3 x", "t Q0 c 3 2 x")
     qrels = {"t": {"a": 1, "b": 2, "c": 3, "d": 1}, "lacking": {"e": 1}}

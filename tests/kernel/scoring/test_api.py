@@ -1,4 +1,4 @@
-"""The Python side: every form of run and qrels gives the same numbers, and what comes back is what is promised."""
+"""The Python interface: all forms of a run and qrels give equal numbers, and results have the promised types."""
 
 import copy
 import math
@@ -88,11 +88,11 @@ def test_jobs_are_a_whole_number(jobs: Any) -> None:
         gradedeval.evaluate(RUN, QRELS, "ap", jobs=jobs)
 
 
-@pytest.mark.parametrize("given", [RUN, [RUN]])
-def test_functions_of_scores_refuse_runs(given: Any) -> None:
+@pytest.mark.parametrize("argument", [RUN, [RUN]])
+def test_functions_of_scores_refuse_runs(argument: Any) -> None:
     for function in (gradedeval.compare, gradedeval.power, gradedeval.correlate):
-        with pytest.raises(gradedeval.InputError, match=f"^scores: expected scores, not a {type(given).__name__}; "):
-            function(given)
+        with pytest.raises(gradedeval.InputError, match=f"^scores: expected scores, not a {type(argument).__name__}; "):
+            function(argument)
 
 
 @pytest.mark.exhaustive
@@ -140,14 +140,14 @@ def test_arrays_that_measures_share_cannot_be_written_to(tmp_path: Path) -> None
 
     @gradedeval.measure(gain="linear", scale="unit")
     def looks(g: gradedeval.Gains) -> Any:
-        """Looks.
+        """Return the sum of gains.
 
-        Nothing.
+        Σ g
 
-        Nobody.
+        Unpublished.
         """
         arrays = {name: getattr(g, name) for name in dir(type(g)) + list(vars(g)) if not name.startswith("_")}
-        seen.extend(name for name, own in arrays.items() if isinstance(own, np.ndarray) and own.flags.writeable)
+        seen.extend(name for name, array in arrays.items() if isinstance(array, np.ndarray) and array.flags.writeable)
         return gradedeval.row_sums(g.gain)
 
     gradedeval.evaluate(RUN, QRELS, [looks, looks @ 2], residuals=True)
@@ -241,7 +241,7 @@ def test_a_measure_that_ends_the_program_is_a_fault(tmp_path: Path) -> None:
         ({}, "run: is empty"),
     ],
 )
-def test_a_dict_that_is_no_run_is_a_fault(run: Any, message: str) -> None:
+def test_dicts_that_are_not_runs_are_errors(run: Any, message: str) -> None:
     with pytest.raises(gradedeval.InputError, match=message):
         gradedeval.evaluate(run, {"1": {"a": 1, "b": 2}}, "ap")
 

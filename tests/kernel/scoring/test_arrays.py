@@ -19,7 +19,7 @@ TIED = np.round(SCORES / 5)
 
 
 def in_dicts(values: Any) -> dict[str, dict[str, float]]:
-    """Arrays as dicts; what is nan is left out."""
+    """Return arrays as dicts without the nan values."""
     return {
         str(topic): {str(number): float(value) for number, value in enumerate(row, 1) if value == value}
         for topic, row in enumerate(values, 1)

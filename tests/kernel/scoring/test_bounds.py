@@ -1,4 +1,4 @@
-"""`--bounds`: the columns low and high, in tables and frames, of topics and means, and what is said of them."""
+"""`--bounds`: the columns low and high in tables and frames, for topics and means, and the notes about them."""
 
 import io
 import itertools
@@ -66,7 +66,7 @@ def test_a_wrong_number_of_unseen_documents_is_an_error(unseen: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("options", "message"),
     [
         (("--bounds", "--interval"), "--bounds: --interval has columns low and high too; ask for one of them"),
         (("--bounds", "--judged-only"), "--judged-only: a condensed list has no bounds: "),
@@ -76,10 +76,10 @@ def test_a_wrong_number_of_unseen_documents_is_an_error(unseen: Any) -> None:
         (("--unseen", "few"), "--unseen: 'few' is not a whole number from 0 to 1,000,000, or 'inf'"),
     ],
 )
-def test_options_that_conflict_with_bounds_are_refused(given: tuple[str, ...], said: str, cli: Command) -> None:
-    ended = cli(str(RUN), str(QRELS), "-m", "ap", *given)
+def test_options_that_conflict_with_bounds_are_refused(options: tuple[str, ...], message: str, cli: Command) -> None:
+    ended = cli(str(RUN), str(QRELS), "-m", "ap", *options)
     assert ended.code == 2
-    assert said in ended.err.decode()
+    assert message in ended.err.decode()
 
 
 def test_a_note_says_that_documents_judged_later_may_move_up() -> None:
@@ -106,12 +106,12 @@ def test_notes_name_measures_without_bounds_safe_bounds_and_assumptions() -> Non
     averaged = said("ap nerr err(rel=1)", ties="average", unseen=0)
     assert averaged == ['bounds: low and high are blank with ties="average" for nerr']
     assert said("err(rel=1)", fill={"1": {"v": 0.5}}) == ["bounds: the gains of fill count as known"]
-    other = "further judgments may add topics or remove some"
+    assumption = "further judgments may add topics or remove some"
     assert said("err", topics="relevant") == [
-        f'bounds: means are over the topics that topics="relevant" selects now; {other}'
+        f'bounds: means are over the topics that topics="relevant" selects now; {assumption}'
     ]
     assert said("err", max_residual=0.0) == [
-        f"bounds: means are over the topics that max_residual selects now; {other}"
+        f"bounds: means are over the topics that max_residual selects now; {assumption}"
     ]
 
 
@@ -145,12 +145,12 @@ def test_every_format_has_the_columns(cli: Command) -> None:
 
 def bounds_of(run: Any, **options: Any) -> Any:
     measures = "ap gap ndcg ndcg@10 nerr nerr@3 q q(rel=1) iprec_avg recall@10 grecall f1@5 err erria"
-    found = evaluate(run, QRELS, measures, bounds=True, **options).runs[0]
-    assert found.bounds is not None
-    return found.bounds
+    run_scores = evaluate(run, QRELS, measures, bounds=True, **options).runs[0]
+    assert run_scores.bounds is not None
+    return run_scores.bounds
 
 
-def test_bounds_are_the_same_to_the_last_bit_however_the_work_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bounds_are_equal_to_the_last_bit_in_batches_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [line for line in RUN.read_bytes().splitlines(keepends=True) if line.split()[0] in (b"301", b"302", b"303")]
     lines = lines[:230]
     whole = bounds_of(io.BytesIO(b"".join(lines)), topics="both")
@@ -163,7 +163,7 @@ GRADES = list(itertools.product((0, 1, 2), repeat=2))
 
 
 def by_intent(ranking: str, later: tuple[tuple[int, int] | None, ...]) -> dict[str, dict[str, int]]:
-    """Judgments of a topic: a is relevant to the first of two intents, b to none, and ?s what they turn out to be."""
+    """Return judgments of a topic with two intents: a is relevant to the first, b to none, and each ? as in `later`."""
     judged: dict[str, dict[str, int]] = {"a": {"1": 2, "2": 0}, "b": {"1": 0, "2": 0}}
     names = [f"u{place}" for place, kind in enumerate(ranking) if kind == "?"]
     for name, grades in zip(names, later, strict=True):
@@ -198,16 +198,18 @@ def test_over_intents_no_judgment_leaves_the_bounds(ranking: str, tied: bool, pr
     qrels = {f"t{number}": documents for number, documents in enumerate(judged)}
     run = dict.fromkeys(qrels, docnos)
     (tmp_path / "prior").write_text("".join(f"{topic} {line}\n" for topic in qrels for line in prior.split("\n")))
-    found = evaluate(run, qrels, measures, subtopics=True, top_grade=2, bounds=True, residuals=True, **options).runs[0]
-    assert found.bounds is not None
-    low, high = found.bounds
+    run_scores = evaluate(
+        run, qrels, measures, subtopics=True, top_grade=2, bounds=True, residuals=True, **options
+    ).runs[0]
+    assert run_scores.bounds is not None
+    low, high = run_scores.bounds
     first = 0  # nothing is judged yet
     assert judged[first] == by_intent(ranking, (None,) * ranking.count("?"))
-    assert (low[first] <= found.score.min(0) + 1e-12).all()
-    assert (high[first] >= found.score.max(0) - 1e-12).all()
-    assert not (found.score.max(0) > found.score[first] + found.residual[first] + 1e-9).any()
-    assert (low <= found.score).all()
-    assert (found.score <= high).all()
+    assert (low[first] <= run_scores.score.min(0) + 1e-12).all()
+    assert (high[first] >= run_scores.score.max(0) - 1e-12).all()
+    assert not (run_scores.score.max(0) > run_scores.score[first] + run_scores.residual[first] + 1e-9).any()
+    assert (low <= run_scores.score).all()
+    assert (run_scores.score <= high).all()
 
 
 @shared
@@ -216,14 +218,14 @@ def test_bounds_over_covid_round1() -> None:
     folder = DATA / "covid-round1"
     scores = evaluate(folder / "runs", folder / "qrels.txt", "gap ap ndcg ndcg@10 nerr@20", bounds=True)
     assert len(scores.runs) == 48
-    found = {
+    bounds = {
         label: [
             round(float(np.mean([run.summary(part, column, "mean") for run in scores.runs])), 4)
             for part in ("score", "low", "high")
         ]
         for column, label in enumerate(scores.labels)
     }
-    assert found == {
+    assert bounds == {
         "gap": [0.1419, 0.0888, 0.8111],
         "ap": [0.1468, 0.0991, 0.8128],
         "ndcg": [0.3763, 0.3668, 0.9020],

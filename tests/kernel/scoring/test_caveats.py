@@ -1,4 +1,4 @@
-"""What makes a score mislead is said: scores that rise with the rank, ties, short lists, few topics, swapped dicts."""
+"""Notes on misleading scores: scores that rise with the rank, ties, short lists, few topics, swapped dicts."""
 
 import itertools
 import random
@@ -70,9 +70,9 @@ def test_rising_scores_note_once(command: str, cli: Command, tmp_path: Path, mon
     monkeypatch.chdir(tmp_path)
     name, *words = command.split()
     outcome = succeed(cli(name, *([QRELS, *runs] if name == "trec_eval" else [*runs, QRELS, *words])))
-    said = [message for message in outcome.messages if SAID in message]
+    notes = [message for message in outcome.messages if SAID in message]
     cure = "negate the scores" if name == "trec_eval" else CURE
-    assert said == [f"2 of 3 runs ({runs[1]}, {runs[2]}): {SAID}; {cure}"]
+    assert notes == [f"2 of 3 runs ({runs[1]}, {runs[2]}): {SAID}; {cure}"]
 
 
 def test_runs_that_lack_the_same_topics_are_named_in_one_note() -> None:
@@ -91,8 +91,8 @@ def test_runs_that_lack_the_same_topics_are_named_in_one_note() -> None:
     assert [note for note in whole(runs) if "missing" in note] == [
         f'2 of 3 runs (x, y): {lacking}; exclude missing topics with topics="both"'
     ]
-    one = {"x": runs["x"], "z": runs["z"]}
-    assert [note.split(":")[0] for note in whole(one) if "missing" in note] == ["x"]
+    pair = {"x": runs["x"], "z": runs["z"]}
+    assert [note.split(":")[0] for note in whole(pair) if "missing" in note] == ["x"]
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_rising_scores_are_noted_in_runs_without_ranks(form: str) -> None:
     def run(scores: list[float]) -> Any:
         rows = [(topic, f"d{number}", score) for topic in qrels for number, score in enumerate(scores, 1)]
         if form == "dict":
-            return {topic: {docno: score for own, docno, score in rows if own == topic} for topic in qrels}
+            return {topic: {docno: score for row_topic, docno, score in rows if row_topic == topic} for topic in qrels}
         frame = pd.DataFrame(rows, columns=columns)
         return frame if form == "frame" else frame.to_dict("records")
 
@@ -171,7 +171,7 @@ def test_rising_scores_are_noted_for_every_form_of_run(form: str, tmp_path: Path
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_large_run_is_checked_to_its_end(jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first ten topics are sorted by scores; the fifty behind them are not."""
+    """Check rising scores after the first ten topics: only those ten are sorted by score."""
     lines = [
         f"{100 + topic} Q0 d{rank} {rank} {rank if topic >= 10 else -rank} t\n"
         for topic in range(60)
@@ -181,12 +181,12 @@ def test_a_large_run_is_checked_to_its_end(jobs: int, tmp_path: Path, monkeypatc
     qrels = {str(100 + topic): {"d1": 1} for topic in range(60)}
     small = parallel.Limits(block=1 << 12, segment=1 << 14, large_file=0, small_runs=0)
     monkeypatch.setattr(parallel, "LIMITS", small)
-    found = []
+    noted = []
     for every in (1 << 13, 1 << 40):
         monkeypatch.setattr(grade, "LOOKED_AT", 1 << 12)
         monkeypatch.setattr(grade, "LOOK_EVERY", every)
-        found.append(len(notes("rising-scores", str(tmp_path / "run"), qrels, "rbp", jobs=jobs)))
-    assert found == [1, 0]
+        noted.append(len(notes("rising-scores", str(tmp_path / "run"), qrels, "rbp", jobs=jobs)))
+    assert noted == [1, 0]
 
 
 def test_order_rank_needs_ranks(cli: Command, tmp_path: Path) -> None:
@@ -284,10 +284,10 @@ def test_the_range_counts_topics_with_few_ties_too(
     assert f"ap between {low:.4f} and {high:.4f}" in note
 
 
-@pytest.mark.parametrize(("documents", "told"), [(20, 0), (19, 1)])
-def test_the_range_is_noted_if_a_tenth_of_the_documents_is_tied(documents: int, told: int) -> None:
+@pytest.mark.parametrize(("documents", "count"), [(20, 0), (19, 1)])
+def test_the_range_is_noted_if_a_tenth_of_the_documents_is_tied(documents: int, count: int) -> None:
     run = {"1": {f"d{rank}": float(-max(rank, 1)) for rank in range(documents)}}
-    assert len(notes("ties", run, {"1": {"d0": 1}}, "rr")) == told
+    assert len(notes("ties", run, {"1": {"d0": 1}}, "rr")) == count
 
 
 def test_with_few_ties_their_orders_are_not_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -366,21 +366,23 @@ def test_short_lists_are_noted_if_a_measure_looks_further() -> None:
     assert not notes("short-lists", run, QRELS, "silence")  # one document is enough
 
 
-@pytest.mark.parametrize("measure", sorted(name for name, one in gradedeval.MEASURES.items() if one.cutoff is None))
+@pytest.mark.parametrize(
+    "measure", sorted(name for name, measure in gradedeval.MEASURES.items() if measure.cutoff is None)
+)
 def test_the_cure_of_short_lists_is_a_measure(measure: str) -> None:
     grades, scores = [[0, 1, 1, 0]] * 12, [[4.0, 3.0, 2.0, 1.0]] * 12
     try:
-        told = gradedeval.evaluate_arrays(grades, scores, measure).notes
+        notes = gradedeval.evaluate_arrays(grades, scores, measure).notes
     except gradedeval.InputError:  # it needs subtopics, a sample or parameters
         return
-    for note in told:
+    for note in notes:
         if "or cut the measure, as in " in note:
             gradedeval.parse_measures(note.rpartition(" ")[2])
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_range_of_ties_of_lists_that_are_cut_and_then_dropped(seed: int) -> None:
-    """As trec_eval's -J -M: by every order of the tied documents."""
+    """Compare to all orders of the tied documents, as under trec_eval's -J -M."""
     draw = random.Random(seed)
     qrels = {"1": {docno: draw.choice([0, 1, -1, 2]) for docno in "abcdef" if draw.random() < 0.6} | {"a": 1}}
     run = {"1": {docno: draw.choice([1.0, 1.0, 2.0]) for docno in "abcdef"}}
@@ -448,7 +450,7 @@ def test_few_topics_are_noted_by_commands_with_scoring_of_their_own(words: tuple
     assert (code, "the means are over 2 topics; too few to tell systems apart\n" in output) == (0, True)
 
 
-def test_grades_between_0_and_1_are_noted_where_a_binary_measure_takes_them_as_not_relevant() -> None:
+def test_grades_between_0_and_1_are_noted_if_a_binary_measure_takes_them_as_not_relevant() -> None:
     run = {str(topic): {"a": 2.0, "b": 1.0} for topic in range(12)}
     qrels = {topic: {"a": 0.37, "b": 1.0, "c": 0.5} for topic in run}
 

@@ -34,9 +34,9 @@ def test_a_condensed_list_is_a_run_of_judged_documents(measures: Sequence[Measur
         measures = [measure for measure in measures if measure.definition.over_ties]
     measures = [measure for measure in measures if not measure.reads_scores]  # test_skipped_topics has the refusal
     condensed = [measure(judged_only=True) for measure in measures]
-    found = scored(TOPICS, condensed, residuals=None, **options).score
+    score = scored(TOPICS, condensed, residuals=None, **options).score
     expected = scored(TOPICS, measures, residuals=None, judged_only=True, **options).score
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(score, expected)
 
 
 def test_ties_of_judged_documents_are_averaged_without_the_others_between_them() -> None:
@@ -99,17 +99,17 @@ def test_runs_are_compared_by_it() -> None:
 
 
 def test_analyses_of_ranks_refuse_condensed_lists(tmp_path: Path) -> None:
-    said = "uses a condensed list, whose ranks are not those of the run; leave out judged_only"
+    message = "uses a condensed list, whose ranks are not those of the run; leave out judged_only"
     measure = "P(judged_only=True)@2"
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         gradedeval.explain(RUN, QRELS, measure, topic="1")
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         gradedeval.diff({"one": RUN}, {"other": RUN}, QRELS, measure)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         gradedeval.weights(measure)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         gradedeval.weights("ap(judged_only=True)", RUN, QRELS)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         gradedeval.informativeness(RUN, QRELS, measure)
 
 

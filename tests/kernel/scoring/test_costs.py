@@ -40,7 +40,7 @@ def test_time_biased_gain_by_hand(folder: Path) -> None:
     depth = sum(viewed) + after
     cost = float(np.dot(viewed, [10, 60, 10, 2.5])) + after
     expected = [(viewed[1] + viewed[2] / 2) / depth, depth, cost, cost / depth]
-    assert [scores.by_topic(one)["t"] for one in scores.measures] == pytest.approx(expected, rel=1e-12)
+    assert [scores.by_topic(measure)["t"] for measure in scores.measures] == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_bejeweled_player_stops_at_a_cost(folder: Path) -> None:
@@ -54,10 +54,10 @@ def test_costs_follow_the_documents_through_ties_and_cuts(folder: Path) -> None:
     (folder / "run.txt").write_text("t video b 2 5 x\nt page a 1 5 x\nt ad d 4 5 x\nt page c 3 9 x\nu ad a 1 1 x\n")
     for ties, order in (("docno-desc", "cdba"), ("docno-asc", "cabd"), ("file", "cbad"), ("best", "cbad")):
         price = {"a": 10, "b": 60, "c": 10, "d": 2.5}
-        found = scored(folder, "cwlp(of=etc)@3", costs=folder / "costs.txt", ties=ties).by_topic("cwlp(of=etc)@3")["t"]
-        assert found == sum(price[docno] for docno in order[:3])
+        score = scored(folder, "cwlp(of=etc)@3", costs=folder / "costs.txt", ties=ties).by_topic("cwlp(of=etc)@3")["t"]
+        assert score == sum(price[docno] for docno in order[:3])
     cut = scored(folder, "cwlp(of=etc)@3", costs=folder / "costs.txt", depth=2, ties="file").by_topic("cwlp(of=etc)@3")
-    assert cut["t"] == 10 + 60 + 1  # what lies beyond the end costs 1
+    assert cut["t"] == 10 + 60 + 1  # ranks beyond the end cost 1
     condensed = scored(folder, "cwlp(of=etc)@3", costs=folder / "costs.txt", judged_only=True, ties="file")
     assert condensed.by_topic("cwlp(of=etc)@3")["t"] == 10 + 60 + 10
 
@@ -95,17 +95,17 @@ def test_the_signature_names_the_costs(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ("page 10\nvideo 60\n", "run.txt:4: type 'ad' has no cost; add it to costs.txt"),
         ("page 0\n", "costs.txt:1: cost 0 is not above 0; costs must be positive"),
     ],
 )
-def test_broken_costs_are_one_line(folder: Path, cli: Command, content: str, said: str) -> None:
+def test_broken_costs_are_one_line(folder: Path, cli: Command, content: str, message: str) -> None:
     (folder / "costs.txt").write_text(content)
     result = cli("run.txt", "qrels.txt", "-m", "rbp", "--costs", "costs.txt")
     assert (result.code, result.text) == (1, "")
-    assert result.messages[0].startswith(said)
+    assert result.messages[0].startswith(message)
 
 
 def test_each_type_without_a_cost_is_named_with_its_first_line(folder: Path, cli: Command) -> None:
@@ -168,7 +168,7 @@ def test_several_runs_have_a_row_each(folder: Path, cli: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("-m", "err"), "--cwl: err is not a C/W/L measure; those are rbp, insq"),
         (("-m", "rbp(of=ed)"), "--cwl: 'rbp(of=ed)' asks for one quantity; --cwl prints all five; leave out of="),
@@ -179,10 +179,12 @@ def test_several_runs_have_a_row_each(folder: Path, cli: Command) -> None:
         ),
     ],
 )
-def test_options_excluding_columns_are_refused(folder: Path, cli: Command, words: tuple[str, ...], said: str) -> None:
+def test_options_excluding_columns_are_refused(
+    folder: Path, cli: Command, words: tuple[str, ...], message: str
+) -> None:
     result = cli("run.txt", "qrels.txt", "--cwl", *words)
     assert (result.code, result.text) == (2, "")
-    assert result.messages[0].startswith(said)
+    assert result.messages[0].startswith(message)
 
 
 def test_a_signed_difference_settles_no_topic(folder: Path) -> None:
@@ -192,8 +194,8 @@ def test_a_signed_difference_settles_no_topic(folder: Path) -> None:
 
 def test_without_measures_the_family_is_shown(folder: Path, cli: Command) -> None:
     result = succeed(cli("run.txt", "qrels.txt", "--cwl"))
-    shown = [line.split()[0] for line in result.text.splitlines()[2:-2]]
-    assert shown == list(gradedeval.measures.CWL_DEFAULT)
+    names = [line.split()[0] for line in result.text.splitlines()[2:-2]]
+    assert names == list(gradedeval.measures.CWL_DEFAULT)
 
 
 def test_differences_are_signed_and_there_for_every_quantity_of_the_family(folder: Path) -> None:
@@ -220,17 +222,17 @@ def test_like_cwl_eval_brings_its_horizon_and_its_differences(folder: Path) -> N
     assert split.options.residuals == "split"
 
 
-def test_a_tie_of_two_types_is_settled_by_docno_however_it_is_listed(folder: Path) -> None:
-    """Their costs come in another order, though their grades are the same."""
+def test_a_tie_of_two_types_is_settled_by_docno_in_any_order_of_lines(folder: Path) -> None:
+    """Compare two orders of the same lines: grades are equal, but costs change places."""
     lines = ["t page a 1 5 x\n", "t video b 2 5 x\n", "t page c 3 1 x\n"]
     (folder / "qrels.txt").write_text("t 0 a 1\nt 0 b 1\nt 0 c 2\n")
-    found = []
+    outputs = []
     for order in ([0, 1, 2], [1, 0, 2]):
-        (folder / "run.txt").write_text("".join(lines[at] for at in order))
-        found.append(scored(folder, "tbg(h=20) rbp(of=ec)", costs=folder / "costs.txt").means)
-    assert found[0] == found[1]
+        (folder / "run.txt").write_text("".join(lines[index] for index in order))
+        outputs.append(scored(folder, "tbg(h=20) rbp(of=ec)", costs=folder / "costs.txt").means)
+    assert outputs[0] == outputs[1]
     (folder / "run.txt").write_text("t video b 1 6 x\nt page a 2 5 x\nt page c 3 1 x\n")
-    assert scored(folder, "tbg(h=20) rbp(of=ec)", costs=folder / "costs.txt").means == found[0]
+    assert scored(folder, "tbg(h=20) rbp(of=ec)", costs=folder / "costs.txt").means == outputs[0]
 
 
 def test_the_five_quantities_are_not_standardized(folder: Path, cli: Command) -> None:
@@ -240,7 +242,7 @@ def test_the_five_quantities_are_not_standardized(folder: Path, cli: Command) ->
 
 
 def test_measures_of_other_definitions_become_their_cwl_forms(folder: Path, cli: Command) -> None:
-    found = succeed(cli("run.txt", "qrels.txt", "--cwl", "-m", "P@2 RBP@0.5 RR AP INST@2", "-f", "csv"))
+    output = succeed(cli("run.txt", "qrels.txt", "--cwl", "-m", "P@2 RBP@0.5 RR AP INST@2", "-f", "csv"))
     same = succeed(cli("run.txt", "qrels.txt", "--cwl", "-m", "cwlp@2 RBP@0.5 cwlrr cwlap INST@2", "-f", "csv"))
-    assert found.text == same.text
-    assert "--cwl takes p@2 as cwlp@2, rr as cwlrr, ap as cwlap" in found.messages
+    assert output.text == same.text
+    assert "--cwl takes p@2 as cwlp@2, rr as cwlrr, ap as cwlap" in output.messages

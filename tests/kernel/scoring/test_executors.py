@@ -1,4 +1,4 @@
-"""`evaluate(executor=…)`: whoever shares the work, scores, residuals, notes and errors are the same."""
+"""`evaluate(executor=…)`: scores, residuals, notes and errors do not depend on the executor."""
 
 import multiprocessing
 import pickle
@@ -57,8 +57,8 @@ def test_evaluate_takes_an_executor(collection: Path) -> None:
     paths = [collection / f"{number}.run" for number in range(4)]
     expected = gradedeval.evaluate(paths, collection / "qrels", MEASURES, duplicates="first").frame
     with ThreadPoolExecutor(3) as executor:
-        found = gradedeval.evaluate(paths, collection / "qrels", MEASURES, duplicates="first", executor=executor)
-    assert found.frame.equals(expected)
+        scores = gradedeval.evaluate(paths, collection / "qrels", MEASURES, duplicates="first", executor=executor)
+    assert scores.frame.equals(expected)
     with pytest.raises(InputError, match=r"^executor: int is not an Executor; give a concurrent\.futures\.Executor"):
         gradedeval.evaluate(paths, collection / "qrels", executor=3)  # type: ignore[arg-type]
 
@@ -67,13 +67,13 @@ def test_a_file_that_changes_on_the_way_is_an_error(collection: Path) -> None:
     path = collection / "0.run"
 
     class Late(Far):
-        def submit(self, function: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
-            message = pickle.dumps((function, given, named))
+        def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
+            message = pickle.dumps((function, arguments, named))
             path.write_text(path.read_text() + "39 Q0 late 1 0 t\n")
             future: Future[Any] = Future()
             try:
-                function, given, named = pickle.loads(message)
-                future.set_result(function(*given, **named))
+                function, arguments, named = pickle.loads(message)
+                future.set_result(function(*arguments, **named))
             except Exception as error:
                 future.set_exception(error)
             return future

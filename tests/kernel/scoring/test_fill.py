@@ -37,12 +37,12 @@ def test_a_document_with_a_grade_keeps_it() -> None:
     assert result == scores(TAKES, fill=FILL)
 
 
-def test_gains_of_all_that_is_unjudged_are_as_judgments() -> None:
-    """Of measures that look at the ranking alone."""
+def test_gains_of_all_unjudged_documents_equal_judgments() -> None:
+    """Check measures that depend on the ranking alone."""
     whole = {"1": {**QRELS["1"], "u": 3, "v": 4}, "2": QRELS["2"]}
-    given = " ".join(f"{name}(gain=0:0.3:0.7:0.25:0.123457)" for name in ("err", "rbp", "insq"))
-    judged = evaluate(RUN, whole, given)
-    filled = evaluate(RUN, QRELS, given, fill=FILL)
+    measures = " ".join(f"{name}(gain=0:0.3:0.7:0.25:0.123457)" for name in ("err", "rbp", "insq"))
+    judged = evaluate(RUN, whole, measures)
+    filled = evaluate(RUN, QRELS, measures, fill=FILL)
     assert filled.frame["score"].tolist() == pytest.approx(judged.frame["score"].tolist(), abs=1e-12)
 
 
@@ -58,8 +58,8 @@ def test_residuals_count_filled_documents_as_judged() -> None:
     plain, filled = (
         evaluate(RUN, QRELS, TAKES, residuals="split", **options).frame for options in ({}, {"fill": FILL})
     )
-    one = filled[filled["topic"] == "1"]
-    assert one["unjudged"].tolist() == [0.0] * 4  # all four documents are judged or filled
+    topic = filled[filled["topic"] == "1"]
+    assert topic["unjudged"].tolist() == [0.0] * 4  # all four documents are judged or filled
     assert (plain[plain["topic"] == "1"]["unjudged"] > 0.01).all()
     others = filled[filled["topic"] == "2"]["unjudged"].tolist()
     assert others == plain[plain["topic"] == "2"]["unjudged"].tolist()
@@ -76,8 +76,8 @@ def test_a_file_a_frame_and_a_dict_are_the_same(tmp_path: Path, cli: Command) ->
         assert again.signature == expected.signature
     assert " | fill 2 documents " in expected.signature
     assert "fill" not in evaluate(RUN, QRELS, TAKES).signature
-    other = evaluate(RUN, QRELS, TAKES, fill={"1": {"u": 0.26, "v": 0.1234567}})
-    assert other.signature != expected.signature
+    different = evaluate(RUN, QRELS, TAKES, fill={"1": {"u": 0.26, "v": 0.1234567}})
+    assert different.signature != expected.signature
     lines = {"run": "1 Q0 u 1 4 t\n1 Q0 a 2 3 t\n1 Q0 v 3 2 t\n1 Q0 b 4 1 t\n2 Q0 y 1 1 t\n",
              "qrels": "1 0 a 2\n1 0 b 0\n1 0 c 1\n2 0 x 1\n"}  # fmt: skip
     for name, text in lines.items():
@@ -88,10 +88,10 @@ def test_a_file_a_frame_and_a_dict_are_the_same(tmp_path: Path, cli: Command) ->
 
 
 def test_comparisons_know_the_fill() -> None:
-    one, two = (evaluate(RUN, QRELS, "err", **options).signature for options in ({"fill": FILL}, {}))
+    filled, plain = (evaluate(RUN, QRELS, "err", **options).signature for options in ({"fill": FILL}, {}))
     from gradedeval.analysis.saved_scores import Signature
 
-    ours, theirs = Signature.read(one), Signature.read(two)
+    ours, theirs = Signature.read(filled), Signature.read(plain)
     assert ours is not None
     assert theirs is not None
     assert list(ours.differences(theirs, "err")) == ["fill"]
@@ -118,7 +118,7 @@ def test_lists_of_clicks_are_filled_in_or_a_note_says_why_not() -> None:
 def test_an_explanation_shows_filled_gains(tmp_path: Path, cli: Command) -> None:
     with pytest.warns(EvaluationWarning, match="stay unjudged in ndcg"):
         explanation = gradedeval.explain(RUN, QRELS, "err rbp ndcg", topic="1", fill=FILL)
-    assert [(one.score, one.residual) for one in explanation.measures[:2]] == [
+    assert [(row.score, row.residual) for row in explanation.measures[:2]] == [
         (float(row.score), float(row.residual))
         for row in evaluate(RUN, QRELS, "err rbp", fill=FILL, residuals="total").frame.itertuples()
         if row.topic == "1"
@@ -198,13 +198,13 @@ def test_a_run_with_filled_documents_only_is_noted_as_without_judged_documents()
     assert [str(warning.message) for warning in plain] == [str(warning.message) for warning in filled]
 
 
-def test_qrels_read_once_are_as_they_were() -> None:
+def test_evaluations_with_fill_do_not_change_qrels() -> None:
     qrels = Qrels(SAMPLES / "rivers.qrels")
     run = SAMPLES / "rivers-bm25.run"
-    before = gradedeval.evaluate(run, qrels, "err@20 ap")
+    original = gradedeval.evaluate(run, qrels, "err@20 ap")
     filled = {decode(topic): {f"river-{number:04d}": 0.5 for number in range(0, 2000, 7)} for topic in qrels.topics}
     with pytest.warns(EvaluationWarning):
         gradedeval.evaluate(run, qrels, "err@20 ap", fill=filled)
     again = gradedeval.evaluate(run, qrels, "err@20 ap")
-    assert again.frame.equals(before.frame)
-    assert again.signature == before.signature
+    assert again.frame.equals(original.frame)
+    assert again.signature == original.signature

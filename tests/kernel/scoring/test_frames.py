@@ -1,4 +1,4 @@
-"""Frames hold every id, whatever pandas keeps text in."""
+"""Frames hold every id, in any string storage of pandas."""
 
 import inspect
 from pathlib import Path
@@ -61,10 +61,10 @@ def test_frames_mix_text_that_arrow_holds_and_refuses() -> None:
     assert column(merged(odd, joined([plain, odd]), ["id"])) == [ODD]
 
 
-def test_frames_of_users_can_be_made_to_go_with_it() -> None:
+def test_frames_of_users_can_be_joined_with_frames_of_results() -> None:
     with pd.option_context("mode.string_storage", "python"):
-        own = pd.DataFrame({"id": ["cafe"], "n": [1]})
-    assert column(pd.concat([own, to_frame({"id": [ODD], "n": [1]})])) == ["cafe", ODD]
+        frame = pd.DataFrame({"id": ["cafe"], "n": [1]})
+    assert column(pd.concat([frame, to_frame({"id": [ODD], "n": [1]})])) == ["cafe", ODD]
 
 
 def test_a_frame_of_results_is_grouped_pivoted_and_matched() -> None:
@@ -85,15 +85,17 @@ OF_FILES = {"lint", "read_history"}
 
 
 def frames_of(result: Any) -> list[pd.DataFrame]:
-    """A frame, or those of a result."""
+    """Return a frame as a list, or all frames of a result."""
     parts = ("frame", *vars(result)) if isinstance(result, InNotebook) else ()
-    return [one for one in (result, *(getattr(result, name, None) for name in parts)) if isinstance(one, pd.DataFrame)]
+    return [
+        part for part in (result, *(getattr(result, name, None) for name in parts)) if isinstance(part, pd.DataFrame)
+    ]
 
 
 def test_every_function_that_returns_frames_is_walked() -> None:
     offered = {name: getattr(gradedeval, name) for name in gradedeval.__all__}
     others = {"None", "str", "Floats", "Measure", "list[Measure]", "dict[str, Measure]", "Verification"}
-    functions = {name for name, one in offered.items() if inspect.isfunction(one)}
+    functions = {name for name, value in offered.items() if inspect.isfunction(value)}
     walked = {name for name in functions if str(offered[name].__annotations__.get("return")) not in others}
     assert walked - OF_FILES == set(RESULTS)
 
@@ -103,7 +105,7 @@ def test_every_function_that_returns_frames_is_walked() -> None:
 def test_frames_of_results_hold_every_id(name: str) -> None:
     frames = frames_of(RESULTS[name]())
     assert frames
-    held = {one for frame in frames for part in frame.columns for one in frame[part].astype(object).tolist()}
+    held = {value for frame in frames for part in frame.columns for value in frame[part].astype(object).tolist()}
     assert (ODD in held) == (name not in WITHOUT_IDS)
 
 
@@ -118,7 +120,7 @@ def test_frames_of_files_hold_every_id(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_frame_that_was_made_is_read() -> None:
     frame = scores().frame
     assert set(gradedeval.compare(frame)["run"]) | set(gradedeval.compare(frame)["baseline"]) == set(RUNS)
-    rows = [(topic, docno, score) for topic, found in RUNS[ODD].items() for docno, score in found.items()]
+    rows = [(topic, docno, score) for topic, documents in RUNS[ODD].items() for docno, score in documents.items()]
     run = to_frame(rows, COLUMNS)
     assert gradedeval.evaluate(run, QRELS, "ap").runs[0].topics == [ODD, "2"]
     assert gradedeval.evaluate(run, QRELS, "ap").runs[0].score.tolist() == scores().runs[0].score.tolist()
@@ -130,7 +132,7 @@ def test_a_report_is_text(tmp_path: Path) -> None:
     assert r"caf\xe9" in page
 
 
-def test_half_of_a_character_is_no_id_and_stands_as_its_escape(tmp_path: Path) -> None:
+def test_a_lone_surrogate_is_refused_as_an_id_and_written_as_its_escape(tmp_path: Path) -> None:
     for run in ({"1": {"\ud800": 1.0, "b": 0.5}}, to_frame([("1", "\ud800", 1), ("1", "b", 0)], COLUMNS)):
         with pytest.raises(gradedeval.InputError, match=r"id '\\ud800' is not valid text"):
             gradedeval.evaluate(run, {"1": {"b": 1}}, "ap")
@@ -141,12 +143,12 @@ def test_half_of_a_character_is_no_id_and_stands_as_its_escape(tmp_path: Path) -
 
 
 def test_groups_distinguish_text_that_is_not_utf8() -> None:
-    """pandas 2 takes all of it for one value."""
+    """Group values that pandas 2 takes as equal."""
     names = [f"{number}\udce9" for number in range(8)]
     frame = to_frame({"run": [*names, *names], "kind": ["a"] * 8 + ["b"] * 8, "value": range(16)})
     assert distinct(frame, "run") == names
     assert distinct(frame, "kind", "run")[8:] == [("b", name) for name in names]
     assert group_numbers(frame, "run").tolist() == [*range(8), *range(8)]
-    assert {name: own["value"].tolist() for name, own in groups(frame, "run").items()} == {
+    assert {name: group["value"].tolist() for name, group in groups(frame, "run").items()} == {
         name: [number, number + 8] for number, name in enumerate(names)
     }

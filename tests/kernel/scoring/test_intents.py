@@ -32,16 +32,17 @@ def scored(
 ) -> tuple[list[Measure], Any, Any, list[str]]:
     """Measures, scores and residuals (topics × measures), and notes."""
     run = {
-        f"t{at}": {docno: -float(rank) for rank, docno in enumerate(listed)} for at, (listed, _) in enumerate(topics)
+        f"t{number}": {docno: -float(rank) for rank, docno in enumerate(listed)}
+        for number, (listed, _) in enumerate(topics)
     }
-    qrels = {f"t{at}": judged for at, (_, judged) in enumerate(topics)}
+    qrels = {f"t{number}": judged for number, (_, judged) in enumerate(topics)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
-        found = gradedeval.evaluate(
+        scores = gradedeval.evaluate(
             run, qrels, measures, **{"topics": "run", "residuals": "total", "top_grade": 3, "subtopics": True, **rules}
         )
-    order = [found.runs[0].topics.index(f"t{at}") for at in range(len(topics))]
-    return found.measures, found.runs[0].score[order], found.runs[0].residual[order], found.notes
+    order = [scores.runs[0].topics.index(f"t{number}") for number in range(len(topics))]
+    return scores.measures, scores.runs[0].score[order], scores.runs[0].residual[order], scores.notes
 
 
 NOVEL = parse_measures(
@@ -65,14 +66,14 @@ ANCHOR: tuple[Listed, Judged] = (["a"], {f"a{grade}": {"1": grade} for grade in 
 def test_other_measures_take_the_highest_grade_of_a_document(topics: list[tuple[Listed, Judged]]) -> None:
     measures = parse_measures("err@3 ndcg ap gap bpref q p@3 rbp judged num_rel num_ret unjudged@5")
     topics = [*topics, ANCHOR]
-    flat: Any = [(listed, {d: max(own.values()) for d, own in judged.items()}) for listed, judged in topics]
+    flat: Any = [(listed, {d: max(by_intent.values()) for d, by_intent in judged.items()}) for listed, judged in topics]
     for rules in ({}, {"negative": "unjudged"}, {"ties": "best"}, {"ties": "worst"}):
         _, score, residual, _ = scored(topics, measures, **rules)
         _, plain, plain_residual, _ = scored(flat, measures, subtopics=False, **rules)
         assert np.array_equal(score, plain)
         assert np.array_equal(residual, plain_residual, equal_nan=True)
-        _, beside, _, _ = scored(topics, [*measures, *map(intent_aware, INNER), *NOVEL], **rules)
-        assert np.array_equal(beside[:, : len(measures)], plain)
+        _, mixed, _, _ = scored(topics, [*measures, *map(intent_aware, INNER), *NOVEL], **rules)
+        assert np.array_equal(mixed[:, : len(measures)], plain)
 
 
 # Documents with grades for two intents; None: not judged. The topic always has a document of grade 0 for both, so
@@ -87,11 +88,11 @@ OWN = parse_measures(
 
 
 def with_residual() -> Iterator[Measure]:
-    """Every other measure with a residual, its own parameters as they are, uncut and cut."""
-    for one in MEASURES.values():
+    """Yield every other measure with a residual, its own parameters as they are, uncut and cut."""
+    for definition in MEASURES.values():
         for cutoff in (None, 2):
             with contextlib.suppress(InputError):  # some need a cutoff, or parameters
-                measure = (one if cutoff is None else one @ cutoff).complete()
+                measure = (definition if cutoff is None else definition @ cutoff).complete()
                 if measure.residual != "none" and not measure.by_intent:
                     yield measure
 
@@ -102,17 +103,17 @@ BOUNDED = [*OWN, *map(intent_aware, INSIDE)]
 
 def topic_of(ranking: Sequence[tuple[int, int] | None], missed: Sequence[tuple[int, int]]) -> tuple[Listed, Judged]:
     listed = [f"d{rank}" for rank in range(len(ranking))]
-    known = {docno: pair for docno, pair in zip(listed, ranking, strict=True) if pair is not None}
-    known |= {f"m{number}": pair for number, pair in enumerate(missed)}
-    return listed, BASE | {docno: {"1": float(one), "2": float(two)} for docno, (one, two) in known.items()}
+    pairs = {docno: pair for docno, pair in zip(listed, ranking, strict=True) if pair is not None}
+    pairs |= {f"m{number}": pair for number, pair in enumerate(missed)}
+    return listed, BASE | {docno: {"1": float(first), "2": float(second)} for docno, (first, second) in pairs.items()}
 
 
 def test_a_residual_needs_something_unjudged_or_beyond_the_end() -> None:
     topics = [topic_of(r, missed) for r in itertools.product(LATER[1:], repeat=2) for missed in MISSED]
     measures, _, residual, _ = scored(topics, [*BOUNDED, *parse_measures("erria@2 strec@2 nrbp@2 ia(err@2) ia(rbp@2)")])
-    beyond = [one.residual == "beyond_run" and (one.cutoff or 9) > 2 for one in measures]
+    beyond = [measure.residual == "beyond_run" and (measure.cutoff or 9) > 2 for measure in measures]
     for column, measure in enumerate(measures):
-        summed = measure.definition.cutoff == "sums_to_k"  # weights of the full depth depend on what follows
+        summed = measure.definition.cutoff == "sums_to_k"  # weights of the full depth depend on later ranks
         assert beyond[column] or summed or (residual[:, column] == 0).all(), str(measure)
 
 
@@ -253,8 +254,8 @@ def lines_of(qrels: dict[str, Any]) -> list[str]:
     return [
         f"{topic} {subtopic} {docno} {grade}"
         for topic, documents in qrels.items()
-        for docno, own in documents.items()
-        for subtopic, grade in own.items()
+        for docno, intents in documents.items()
+        for subtopic, grade in intents.items()
     ]
 
 
@@ -267,7 +268,7 @@ def test_a_file_a_frame_and_a_dict_give_the_same(tmp_path: Path) -> None:
         {"topic": columns[0], "subtopic": columns[1], "docno": columns[2], "grade": map(int, columns[3])}
     )
     measures = [*NOVEL, *map(intent_aware, INNER), *INNER]
-    found = [
+    evaluations = [
         gradedeval.evaluate(run, qrels, measures, subtopics=True, residuals="total", top_grade=3)
         for run in (RUN, tmp_path / "run")
         for qrels in (
@@ -279,10 +280,10 @@ def test_a_file_a_frame_and_a_dict_give_the_same(tmp_path: Path) -> None:
             Qrels(tmp_path / "qrels", subtopics=True),
         )
     ]
-    assert len({scores.signature for scores in found}) == 1
-    assert ", intents 4 |" in found[0].signature
-    assert len({scores.runs[0].score.tobytes() for scores in found}) == 1
-    assert len({scores.runs[0].residual.tobytes() for scores in found}) == 1
+    assert len({scores.signature for scores in evaluations}) == 1
+    assert ", intents 4 |" in evaluations[0].signature
+    assert len({scores.runs[0].score.tobytes() for scores in evaluations}) == 1
+    assert len({scores.runs[0].residual.tobytes() for scores in evaluations}) == 1
 
 
 def test_qrels_read_with_subtopics_need_no_rule() -> None:
@@ -293,7 +294,7 @@ def test_qrels_read_with_subtopics_need_no_rule() -> None:
 
 
 def test_the_digest_changes_with_any_judgment_and_not_with_their_order() -> None:
-    one = {"1": {"a": {"1": 1, "2": 0}, "b": {"2": 1}}, "2": {"a": {"1": 1}}}
+    original = {"1": {"a": {"1": 1, "2": 0}, "b": {"2": 1}}, "2": {"a": {"1": 1}}}
     others: list[dict[str, Any]] = [
         {"1": {"a": {"1": 1}, "b": {"2": 1}}, "2": {"a": {"1": 1}}, "x": {"a": {"0": 0}}},
         {"1": {"a": {"1": 1, "2": 1}, "b": {"2": 1}}, "2": {"a": {"1": 1}}},
@@ -303,7 +304,7 @@ def test_the_digest_changes_with_any_judgment_and_not_with_their_order() -> None
         {"1": {"b": {"1": 1, "2": 0}, "a": {"2": 1}}, "2": {"a": {"1": 1}}},
     ]
     reordered = {"2": {"a": {"1": 1}}, "1": {"b": {"2": 1}, "a": {"2": 0, "1": 1}}}
-    digests = [Qrels(qrels, subtopics=True).digest for qrels in (reordered, one, *others)]
+    digests = [Qrels(qrels, subtopics=True).digest for qrels in (reordered, original, *others)]
     assert digests[0] == digests[1]
     assert len(set(digests)) == 1 + len(others)
 
@@ -463,8 +464,8 @@ def test_missing_subtopics_option_is_an_error(cli: Command) -> None:
 def test_options_and_presets_apply_to_the_measure_inside(cli: Command) -> None:
     def names(*words: str) -> list[str]:
         done = succeed(cli("run", "qrels", "--subtopics", *words))
-        (said,) = re.findall(r" \| names ([^|]+) \| ", done.words)
-        return said.split(", ")
+        (names,) = re.findall(r" \| names ([^|]+) \| ", done.words)
+        return names.split(", ")
 
     linear = ["ia(err) = ia(err(gain=linear))", "erria = erria(gain=linear)"]
     assert names("-m", "ia(err) erria ia(ap)", "--gain", "linear") == linear
@@ -492,7 +493,7 @@ def test_a_sum_that_has_no_end_asks_for_a_cutoff(alpha: str) -> None:
 
 
 def test_the_quantities_of_cwl_measures_have_means_too() -> None:
-    # RBP's user sees 1 / (1 − 0.8) documents, whoever it is; that of nerr5, where nothing stops it, all there are.
+    # RBP's user always sees 1 / (1 − 0.8) documents; that of nerr5, if nothing stops it, all there are.
     _, score, _, _ = scored([(["d"], {"d": {"1": 1, "2": 1}})], "ia(rbp(of=ed)) ia(rbp(of=etc)) ia(nerr5(of=ed))")
     assert score[0] == pytest.approx([5, 5, math.inf])
 
@@ -502,12 +503,12 @@ def test_signed_differences_are_of_no_mean_over_intents() -> None:
     assert np.isnan(residual[0]).tolist() == [True, False, True]
 
 
-def test_a_measure_of_one_s_own_may_look_at_intents() -> None:
+def test_a_user_defined_measure_may_look_at_intents() -> None:
     @gradedeval.measure(gain="binary", intents=True)
     def both(g: gradedeval.Gains) -> Any:
-        """How many intents the first document covers."""
+        """Return the number of intents that the first document covers."""
         assert g.intents is not None
-        return g.intents.total([one.relevant[:, :1].sum(1) for one in g.intents.each])
+        return g.intents.total([intent.relevant[:, :1].sum(1) for intent in g.intents.each])
 
     scores = gradedeval.evaluate({"1": {"a": 1}}, QRELS, both, subtopics=True)
     assert scores.means == {"both": 2}
@@ -569,11 +570,11 @@ def test_every_topic_of_the_web_track_scores_as_in_ndeval(name: str, alpha: floa
     precision = 1e-12 if alpha == 0.5 else 1e-9
     dice = random.Random(f"{name} {alpha}")
     beta = 0.5 if alpha == 0.5 else 0.8
-    own = {"erria": {"stop": alpha}, "nerria": {"stop": alpha}}
-    own |= {"alpha_dcg": {"alpha": alpha}, "alpha_ndcg": {"alpha": alpha}}
-    own |= {"nrbp": {"alpha": alpha, "beta": beta}, "nnrbp": {"alpha": alpha, "beta": beta}}
+    parameters = {"erria": {"stop": alpha}, "nerria": {"stop": alpha}}
+    parameters |= {"alpha_dcg": {"alpha": alpha}, "alpha_ndcg": {"alpha": alpha}}
+    parameters |= {"nrbp": {"alpha": alpha, "beta": beta}, "nnrbp": {"alpha": alpha, "beta": beta}}
     ours = {theirs: parse_measures(text)[0] for theirs, text in NDEVAL.items()}
-    ours = {theirs: measure(**own.get(measure.name, {})) for theirs, measure in ours.items()}
+    ours = {theirs: measure(**parameters.get(measure.name, {})) for theirs, measure in ours.items()}
     for skill in (0, 1, 3, 10):
         run = {}
         for topic, documents in best.items():
@@ -581,10 +582,10 @@ def test_every_topic_of_the_web_track_scores_as_in_ndeval(name: str, alpha: floa
             names += [f"unjudged-{number}" for number in range(dice.randint(0, 50))]
             # One decimal: there are ties, which ndeval orders by ascending docno.
             run[topic] = {docno: round(dice.random() * 8 + skill * documents.get(docno, 0), 1) for docno in names}
-        found = gradedeval.evaluate(run, qrels, list(ours.values()), ties="docno-asc")
+        scores = gradedeval.evaluate(run, qrels, list(ours.values()), ties="docno-asc")
         expected = pyndeval.ndeval(
             [(topic, subtopic, docno, int(grade)) for topic, subtopic, docno, grade in lines],
-            [(topic, docno, score) for topic, own in run.items() for docno, score in own.items()],
+            [(topic, docno, score) for topic, documents in run.items() for docno, score in documents.items()],
             list(ours),
             alpha=alpha,
             beta=beta,
@@ -592,4 +593,4 @@ def test_every_topic_of_the_web_track_scores_as_in_ndeval(name: str, alpha: floa
         assert len(expected) == len(qrels)
         for theirs, measure in ours.items():
             by_topic = {topic: values[theirs] for topic, values in expected.items()}
-            assert found.by_topic(measure) == pytest.approx(by_topic, abs=precision), theirs
+            assert scores.by_topic(measure) == pytest.approx(by_topic, abs=precision), theirs

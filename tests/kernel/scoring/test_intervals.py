@@ -1,4 +1,4 @@
-"""The interval of a mean: against loops over samples, what it covers, and `--interval`."""
+"""The interval of a mean: comparison to loops over samples, coverage, and `--interval`."""
 
 import csv
 import json
@@ -24,12 +24,14 @@ def test_the_interval_is_made_of_student_s_t_of_resampled_topics() -> None:
     values = np.random.default_rng(3).gamma(0.5, size=(3, 20))
     low, high = studentized_interval(values, 399, 5, 0.1)
     counts = (topic_weights(20, 399, 5) * 20).round().astype(int)
-    for own, begin, end in zip(values, low, high, strict=True):
-        drawn = np.array([np.repeat(own, row) for row in counts])
-        t = np.sort((drawn.mean(1) - own.mean()) / (drawn.std(1, ddof=1) / math.sqrt(20)))
-        error = own.std(ddof=1) / math.sqrt(20)
-        assert standard_error(own[None])[0] == pytest.approx(error)
-        assert (begin, end) == pytest.approx((own.mean() - t[-20] * error, own.mean() - t[19] * error))
+    for topic_scores, begin, end in zip(values, low, high, strict=True):
+        drawn = np.array([np.repeat(topic_scores, row) for row in counts])
+        t = np.sort((drawn.mean(1) - topic_scores.mean()) / (drawn.std(1, ddof=1) / math.sqrt(20)))
+        error = topic_scores.std(ddof=1) / math.sqrt(20)
+        assert standard_error(topic_scores[None])[0] == pytest.approx(error)
+        assert (begin, end) == pytest.approx(
+            (topic_scores.mean() - t[-20] * error, topic_scores.mean() - t[19] * error)
+        )
 
 
 def test_the_interval_moves_and_grows_with_the_values_and_turns_round_with_their_sign() -> None:
@@ -114,16 +116,16 @@ def test_each_summary_has_a_standard_error_and_an_interval(cli: Command) -> None
     frame = scores.frame
     assert list(frame) == ["run", "topic", "measure", "score", "se", "low", "high", "signature"]
     assert frame[frame["topic"] != "all"][["se", "low", "high"]].isna().all(axis=None)
-    found = frame[frame["topic"] == "all"].set_index("measure")
+    summaries = frame[frame["topic"] == "all"].set_index("measure")
     ap = np.array(list(scores.by_topic("gm_ap").values()))
     for measure, values, slope, of in (
         ("err@20", np.array(list(scores.by_topic("err@20").values())), 1, lambda mean: mean),
         ("num_rel_ret", np.array(list(scores.by_topic("num_rel_ret").values())), 50, lambda mean: 50 * mean),
-        ("gm_ap", np.log(np.maximum(ap, 0.00001)), found.loc["gm_ap", "score"], math.exp),
+        ("gm_ap", np.log(np.maximum(ap, 0.00001)), summaries.loc["gm_ap", "score"], math.exp),
     ):
         low, high = (of(end[0]) for end in studentized_interval(values[None], 10_000, 0, 0.1))
         expected = [slope * values.std(ddof=1) / math.sqrt(50), low, high]
-        assert found.loc[measure, ["se", "low", "high"]].tolist() == pytest.approx(expected)
+        assert summaries.loc[measure, ["se", "low", "high"]].tolist() == pytest.approx(expected)
     assert " | 90% interval: studentized bootstrap of topics, 10000 draws, seed 0 | " in scores.signature
 
 
@@ -162,8 +164,8 @@ def test_scores_saved_with_their_interval_are_read_back(cli: Command) -> None:
     cli(RUN, OTHER, QRELS, "-q", "-m", "rr", "--interval", "-o", "with.csv")
     cli(RUN, OTHER, QRELS, "-q", "-m", "rr", "-o", "without.csv")
     files = ("with.csv", "without.csv")
-    found = [cli("compare", "--from-scores", file, "-f", "csv", "--quiet").text for file in files]
-    rows = [[row[:-1] for row in csv.reader(text.splitlines())] for text in found]
+    tables = [cli("compare", "--from-scores", file, "-f", "csv", "--quiet").text for file in files]
+    rows = [[row[:-1] for row in csv.reader(text.splitlines())] for text in tables]
     assert rows[0] == rows[1]  # but for the signature
 
 

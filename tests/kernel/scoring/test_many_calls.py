@@ -1,4 +1,4 @@
-"""Qrels that are used for many evaluations, at the same time too, give what new ones give."""
+"""Qrels reused by many evaluations, also concurrent ones, give the same results as new qrels."""
 
 import pickle
 import random
@@ -23,15 +23,15 @@ OPTIONS: list[dict[str, Any]] = [{}, {"residuals": True}, {"rel": 2}, {"depth": 
 
 
 def evaluations(qrels: Any, count: int) -> list[Any]:
-    """What so many calls take: each another run, and other measures or options."""
+    """Return the arguments of `count` calls, each with another run and other measures or options."""
     drawn = random.Random(9)
     chosen = [(drawn.choice(RUNS), drawn.choice(ASKED), drawn.choice(OPTIONS[:4])) for _ in range(count)]
-    return [(run, qrels, asked, options) for run, asked, options in chosen]
+    return [(run, qrels, measures, options) for run, measures, options in chosen]
 
 
 def means(call: tuple[Any, ...]) -> tuple[Any, ...]:
-    run, qrels, asked, options = call
-    scores = gradedeval.evaluate(run, qrels, asked, **options)
+    run, qrels, measures, options = call
+    scores = gradedeval.evaluate(run, qrels, measures, **options)
     return list(scores.means.items()), list(scores.residuals.items()), scores.signature
 
 
@@ -44,33 +44,33 @@ def test_300_calls_on_8_threads_are_equal() -> None:
             expected[key] = means(call)
     calls = evaluations(Qrels(QRELS), 300)
     with ThreadPoolExecutor(8) as threads:
-        found = list(threads.map(means, calls))
-    assert found == [expected[repr((id(call[0]), *call[2:]))] for call in calls]
+        results = list(threads.map(means, calls))
+    assert results == [expected[repr((id(call[0]), *call[2:]))] for call in calls]
 
 
 @pytest.mark.filterwarnings("ignore:.*no measure here uses it")
 def test_a_scorer_is_found_again_by_measures_names_and_options() -> None:
     qrels = Qrels(QRELS)
-    for asked in ASKED:
+    for measures in ASKED:
         for options in OPTIONS[:4] + OPTIONS[:1]:
-            assert means((RUNS[0], qrels, asked, options)) == means((RUNS[0], QRELS, asked, options))
+            assert means((RUNS[0], qrels, measures, options)) == means((RUNS[0], QRELS, measures, options))
     assert 0 < len(qrels._scorers) <= CACHED_SCORERS
     assert pickle.loads(pickle.dumps(qrels))._scorers == {}
 
 
 def test_gains_in_a_file_are_read_each_time(tmp_path: Path) -> None:
     qrels, gains = Qrels(QRELS), tmp_path / "gains.csv"
-    found = []
+    values = []
     for top in (3, 9):
         gains.write_text(f"0,0\n1,1\n2,{top}\n")
-        found.append(gradedeval.evaluate(RUNS[0], qrels, f"dcg(gain=@{gains})").means)
-    assert found[0] != found[1]
+        values.append(gradedeval.evaluate(RUNS[0], qrels, f"dcg(gain=@{gains})").means)
+    assert values[0] != values[1]
 
 
 def test_qrels_do_not_change_with_their_dict() -> None:
     mine = {topic: dict(documents) for topic, documents in QRELS.items()}
     qrels = Qrels(mine)
-    before = gradedeval.evaluate(RUNS[0], qrels, "ap").means
+    original = gradedeval.evaluate(RUNS[0], qrels, "ap").means
     mine["q0"].clear()
-    assert gradedeval.evaluate(RUNS[0], qrels, "ap").means == before
+    assert gradedeval.evaluate(RUNS[0], qrels, "ap").means == original
     assert qrels.digest == Qrels(QRELS).digest

@@ -59,9 +59,9 @@ def test_a_measure_requested_twice_has_one_column_under_both_names() -> None:
 
 
 def test_means_have_one_shape() -> None:
-    one = gradedeval.evaluate(RUN, QRELS, "map", residuals=True)
-    assert one.means_by_run == {"run": {"map": 0.75}}
-    assert one.residuals_by_run == {"run": one.residuals}
+    scores = gradedeval.evaluate(RUN, QRELS, "map", residuals=True)
+    assert scores.means_by_run == {"run": {"map": 0.75}}
+    assert scores.residuals_by_run == {"run": scores.residuals}
     two = gradedeval.evaluate({"x": RUN, "y": RUN}, QRELS, "map", residuals=True)
     assert two.means_by_run["y"]["ap"] == two.means_by_run["x"]["map"] == 0.75
     assert list(two.residuals_by_run) == ["x", "y"]
@@ -70,7 +70,7 @@ def test_means_have_one_shape() -> None:
             getattr(two, part)
     with pytest.raises(InputError, match=r"there are 2 runs; name one, as in by_topic\(measure, run\)"):
         two.by_topic("map")
-    assert two.by_topic("map", "y") == one.by_topic("ap")
+    assert two.by_topic("map", "y") == scores.by_topic("ap")
 
 
 @pytest.fixture
@@ -104,8 +104,8 @@ def test_saved_scores_go_by_the_measure_not_its_name(files: Path, cli: Command) 
 def test_saved_scores_of_another_level_are_not_compared(files: Path, cli: Command) -> None:
     assert cli("x.run", "qrels.txt", "-q", "-m", "map", "--rel", "2", "-o", "x.csv").code == 0
     assert cli("compare", "y.run", "qrels.txt", "-m", "ap", "--rel", "2", "--baseline", "x.csv").code == 0
-    found = cli("compare", "y.run", "qrels.txt", "-m", "map", "--baseline", "x.csv")
-    assert (found.code, found.messages[0].partition(";")[0]) == (
+    output = cli("compare", "y.run", "qrels.txt", "-m", "map", "--baseline", "x.csv")
+    assert (output.code, output.messages[0].partition(";")[0]) == (
         2,
         "x.csv: map of 'x.run' is scored with gains rel 2 (here rel 1)",
     )
@@ -120,14 +120,14 @@ def graded(files: Path) -> Path:
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("form", ["csv", "json"])
-@pytest.mark.parametrize("asked", [("map", "--rel", "2"), ("ap", "--rel", "2"), ("ap(rel=2)",), ("MAP(rel=2)",)])
-def test_saved_scores_have_names_of_both_kinds(asked: tuple[str, ...], form: str, graded: Path, cli: Command) -> None:
+@pytest.mark.parametrize("options", [("map", "--rel", "2"), ("ap", "--rel", "2"), ("ap(rel=2)",), ("MAP(rel=2)",)])
+def test_saved_scores_have_names_of_both_kinds(options: tuple[str, ...], form: str, graded: Path, cli: Command) -> None:
     for name, run in (("first", "x.run"), ("second", "y.run")):
         assert cli(run, "qrels.txt", "-m", "map p@2", "--rel", "2", "-q", "-o", f"{name}.{form}").code == 0
-    words = ("-m", *asked, "--baseline", f"first.{form}", "--max-drop", "100%")
+    words = ("-m", *options, "--baseline", f"first.{form}", "--max-drop", "100%")
     assert "unchanged" in cli("check", "x.run", "qrels.txt", *words).text
     saved = ("--from-scores", f"first.{form}", "--from-scores", f"second.{form}")
-    assert cli("compare", *saved, "-m", asked[0]).code == 0
+    assert cli("compare", *saved, "-m", options[0]).code == 0
 
 
 def test_columns_of_weights_name_measures_with_applied_options(graded: Path, cli: Command) -> None:

@@ -54,22 +54,22 @@ FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 
 @pytest.mark.parametrize("name", [*RESULTS, *LONG])
 def test_a_result_shows_itself_without_flags_and_names_are_text(name: str) -> None:
-    """Python names options by keyword: in tables, below them, and in notes."""
+    """Name options by keyword, as Python does: in tables, below them, and in notes."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = (RESULTS | LONG)[name]()
-        shown = result._repr_html_()
-    assert FLAG.findall(shown) == []
+        html = result._repr_html_()
+    assert FLAG.findall(html) == []
     assert [flag for warning in caught for flag in FLAG.findall(str(warning.message))] == []
-    assert not set("\ufdd0\ufdd1\ufdd2") & set(shown)
-    said: list[str] = []
-    result._repr_pretty_(SimpleNamespace(text=said.append), False)
-    assert shown.encode() + said[0].encode()  # both are UTF-8
-    page = ElementTree.fromstring(f"<page>{shown}</page>")  # well-formed: nothing in a name is a tag
+    assert not set("\ufdd0\ufdd1\ufdd2") & set(html)
+    texts: list[str] = []
+    result._repr_pretty_(SimpleNamespace(text=texts.append), False)
+    assert html.encode() + texts[0].encode()  # both are UTF-8
+    page = ElementTree.fromstring(f"<page>{html}</page>")  # well-formed: nothing in a name is a tag
     assert {node.tag for node in page.iter()} <= {"page", "p", "strong", "table", "thead", "tbody", "tr", "th", "td"}
     text = "".join(page.itertext())
     names = [hostile.replace("\udce9", r"\xe9") for hostile in HOSTILE]
-    assert any(one in text for one in names) or name in WITHOUT_IDS | NAMELESS | LONG.keys()
+    assert any(hostile in text for hostile in names) or name in WITHOUT_IDS | NAMELESS | LONG.keys()
     assert page.find(".//td") is not None
 
 
@@ -83,14 +83,14 @@ def test_every_public_result_shows_itself() -> None:
     plain = {"Bound", "Gains", "Measure", "Options", "Qrels", "RelevanceEvaluator", "UserState", "Verification"}
     classes = {name for name in gradedeval.__all__ if isinstance(getattr(gradedeval, name), type)}
     errors = {name for name in classes if issubclass(getattr(gradedeval, name), Exception)}
-    shown = {name for name in classes if issubclass(getattr(gradedeval, name), InNotebook)}
-    assert classes - errors - plain == shown
+    displayed = {name for name in classes if issubclass(getattr(gradedeval, name), InNotebook)}
+    assert classes - errors - plain == displayed
 
 
 def test_a_long_table_shows_its_ends() -> None:
-    shown = gradedeval.weights("rbp(p=0.99)", ranks=100)._repr_html_()
-    assert shown.count("<tr>") == 2 * ENDS + 2
-    assert "…" in shown
+    page = gradedeval.weights("rbp(p=0.99)", ranks=100)._repr_html_()
+    assert page.count("<tr>") == 2 * ENDS + 2
+    assert "…" in page
 
 
 def test_a_measure_prints_itself() -> None:

@@ -27,7 +27,7 @@ Run = dict[str, dict[str, float]]
 
 
 def judgments(lowest: int, highest: int = 4) -> st.SearchStrategy[Judged]:
-    """A few topics, each with a grade that is not negative: pytrec_eval crashes on a topic that has none."""
+    """Generate judgments of a few topics, each with a grade that is not negative: pytrec_eval crashes without one."""
     grades = st.dictionaries(st.sampled_from(DOCNOS), st.integers(lowest, highest), min_size=1)
     return st.dictionaries(st.sampled_from(TOPICS), grades.filter(lambda own: max(own.values()) >= 0), min_size=1)
 
@@ -44,14 +44,18 @@ CLOSE = st.integers(0, 6).map(lambda step: 1 + step * 4e-8)
 
 def as_files(run: Run, qrels: Judged) -> tuple[io.BytesIO, io.BytesIO]:
     return (
-        io.BytesIO("".join(f"{t} Q0 {d} 0 {s!r} tag\n" for t, own in run.items() for d, s in own.items()).encode()),
-        io.BytesIO("".join(f"{t} 0 {d} {g}\n" for t, own in qrels.items() for d, g in own.items()).encode()),
+        io.BytesIO(
+            "".join(f"{t} Q0 {d} 0 {s!r} tag\n" for t, documents in run.items() for d, s in documents.items()).encode()
+        ),
+        io.BytesIO(
+            "".join(f"{t} 0 {d} {g}\n" for t, documents in qrels.items() for d, g in documents.items()).encode()
+        ),
     )
 
 
 def evaluated(run: Any, qrels: Any, measures: Iterable[str] | str, **rules: Any) -> gradedeval.Scores:
-    """As `evaluate`, without the notes: missing and unjudged topics, and qrels without a relevant document, are here by
-    intent."""
+    """Return the result of `evaluate` without notes: missing and unjudged topics, and qrels without a relevant
+    document, are intended here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
         return gradedeval.evaluate(run, qrels, measures, **rules)
@@ -89,10 +93,10 @@ def pytrec_eval() -> Any:
 
 def by_pytrec_eval(pytrec_eval: Any, run: Run, qrels: Judged, rel: int = 1) -> dict[str, dict[str, float]]:
     """Measure -> topic -> score; P, recall and others at each of trec_eval's usual cutoffs, 49 measures in all."""
-    found = pytrec_eval.RelevanceEvaluator(qrels, set(NAMES), relevance_level=rel).evaluate(run)
-    names = list(next(iter(found.values())))
+    scores = pytrec_eval.RelevanceEvaluator(qrels, set(NAMES), relevance_level=rel).evaluate(run)
+    names = list(next(iter(scores.values())))
     assert len(names) == 8 + 4 * 9 + 3
-    return {name: {topic: scores[name] for topic, scores in found.items()} for name in names}
+    return {name: {topic: values[name] for topic, values in scores.items()} for name in names}
 
 
 @pytest.mark.one_in(2)
@@ -100,7 +104,7 @@ def by_pytrec_eval(pytrec_eval: Any, run: Run, qrels: Judged, rel: int = 1) -> d
 @drawn(150, steady=False)
 @given(qrels=judgments(-1), run=runs(TIED), rel=st.integers(1, 3))
 def test_scores_equal_pytrec_eval(pytrec_eval: Any, form: str, qrels: Judged, run: Run, rel: int) -> None:
-    """By topic and in all; the preset leaves out what it leaves out: topics that the run or the qrels lack."""
+    """Compare topics and means; the preset leaves out topics that the run or the qrels lack."""
     assume(qrels.keys() & run.keys())
     theirs = by_pytrec_eval(pytrec_eval, run, qrels, rel)
     sources: tuple[Any, Any] = (run, qrels) if form == "dicts" else as_files(run, qrels)
@@ -115,7 +119,7 @@ def test_scores_equal_pytrec_eval(pytrec_eval: Any, form: str, qrels: Judged, ru
 @drawn(100, steady=False)
 @given(qrels=judgments(0, 3), run=runs(TIED))
 def test_a_missing_topic_adds_nothing_to_the_sum_of_pytrec_eval(pytrec_eval: Any, qrels: Judged, run: Run) -> None:
-    """By our own rules every topic of the qrels counts, and one that the run lacks counts as an empty ranking."""
+    """Count a topic that the run lacks as an empty ranking: by default every topic of the qrels counts."""
     assume(qrels.keys() & run.keys())
     theirs = by_pytrec_eval(pytrec_eval, run, qrels)
     scores = evaluated(run, qrels, theirs)
@@ -126,8 +130,8 @@ def test_a_missing_topic_adds_nothing_to_the_sum_of_pytrec_eval(pytrec_eval: Any
 
 @drawn(100, steady=False)
 @given(qrels=judgments(0), run=runs(CLOSE))
-def test_scores_as_float32_tie_where_pytrec_eval_ties(pytrec_eval: Any, qrels: Judged, run: Run) -> None:
-    # It keeps scores in a C float, as trec_eval 9 does: what differs in the eighth digit is tied, and goes by docno.
+def test_scores_as_float32_tie_as_in_pytrec_eval(pytrec_eval: Any, qrels: Judged, run: Run) -> None:
+    # It keeps scores in a C float, as trec_eval 9 does: scores that differ in the eighth digit are tied.
     assume(qrels.keys() & run.keys())
     theirs = by_pytrec_eval(pytrec_eval, run, qrels)
     scores = evaluated(run, qrels, theirs, like="trec_eval", order="float32")
@@ -156,12 +160,12 @@ def by_ir_measures(
     """Measure -> topic -> score, and measure -> mean."""
     measures = {name: ir_measures.parse_measure(name) for name in names}
     results = ir_measures.calc(list(measures.values()), qrels, run)
-    found: dict[str, dict[str, float]] = {name: {} for name in measures}
+    scores: dict[str, dict[str, float]] = {name: {} for name in measures}
     for metric in results.per_query:
         for name, measure in measures.items():
             if measure == metric.measure:
-                found[name][metric.query_id] = float(metric.value)
-    return found, {name: float(results.aggregated[measure]) for name, measure in measures.items()}
+                scores[name][metric.query_id] = float(metric.value)
+    return scores, {name: float(results.aggregated[measure]) for name, measure in measures.items()}
 
 
 IR_MEASURES: list[tuple[str, dict[str, Any]]] = [
@@ -235,7 +239,7 @@ def test_each_measure_compares_scores_as_ir_measures_does(gdeval: Any) -> None:
 
 
 def test_floats_and_doubles_combine_in_files_of_several_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Topics whose orders differ, and topics whose orders are alike, are joined from many blocks."""
+    """Join topics of many blocks, with equal and with different orders."""
     close, apart = "{0} Q0 a 1 1.00000002 t\n{0} Q0 b 2 1.00000001 t\n", "{0} Q0 a 1 2 t\n{0} Q0 b 2 1 t\n"
     (tmp_path / "run").write_text("".join((apart, close)[topic % 2].format(topic) for topic in range(8)))
     (tmp_path / "qrels").write_text("".join(f"{topic} 0 a 1\n" for topic in range(8)))
@@ -276,7 +280,7 @@ def test_residuals_and_ties_of_floats_and_doubles_follow_their_own_order() -> No
 @drawn(40, steady=False)
 @given(qrels=judgments(-1), run=runs(TIED))
 def test_like_gdeval_has_the_topics_that_gdeval_prints(gdeval: Any, qrels: Judged, run: Run) -> None:
-    """Those of run and qrels that have a relevant document; ir_measures adds the others, with 0."""
+    """Check topics of run and qrels that have a relevant document; ir_measures adds the others, with 0."""
     relevant = {topic for topic in qrels.keys() & run.keys() if max(qrels[topic].values()) > 0}
     assume(relevant)
     names = ("nDCG(dcg='exp-log2')@5", "ERR@5")
@@ -296,12 +300,12 @@ def metrics() -> Any:
 
 
 def orders(scores: st.SearchStrategy[float], unique: bool) -> st.SearchStrategy[dict[str, tuple[int | None, float]]]:
-    """docno -> grade (None where it is unjudged) and score, of two documents or more: a ranking of the whole pool."""
+    """Generate two or more documents, each with a grade (None if unjudged) and a score: a ranking of the whole pool."""
     grade = st.none() | st.integers(0, 4)
-    by: tuple[Callable[[Any], Any], ...] = (lambda one: one[0], *((lambda one: one[2],) if unique else ()))
+    by: tuple[Callable[[Any], Any], ...] = (lambda pair: pair[0], *((lambda pair: pair[2],) if unique else ()))
     listed = st.lists(st.tuples(st.sampled_from(DOCNOS), grade, scores), min_size=2, unique_by=by)
-    judged = listed.filter(lambda own: any(one[1] is not None for one in own))
-    return judged.map(lambda own: {docno: (grade, score) for docno, grade, score in own})
+    judged = listed.filter(lambda pairs: any(pair[1] is not None for pair in pairs))
+    return judged.map(lambda pairs: {docno: (grade, score) for docno, grade, score in pairs})
 
 
 DISTINCT = orders(st.integers(-1000, 1000).map(lambda value: value / 7), unique=True)

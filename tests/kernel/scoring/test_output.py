@@ -1,4 +1,4 @@
-"""What comes out, and where: formats, names of runs, digits, the signature, files written whole, verbs, exit codes."""
+"""Output: formats, names of runs, digits, the signature, atomic writes, verbs, exit codes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def run_lines(listed: str, tag: str) -> str:
     """Return `301: a b  302: x` as the lines of a run."""
     rows = []
     for topic, docnos in re.findall(r"(\d+): ([a-z ]+)", listed):
-        rows += [f"{topic} Q0 {docno} {at} {1 / at!r} {tag}\n" for at, docno in enumerate(docnos.split(), 1)]
+        rows += [f"{topic} Q0 {docno} {rank} {1 / rank!r} {tag}\n" for rank, docno in enumerate(docnos.split(), 1)]
     return "".join(rows)
 
 
@@ -74,7 +74,7 @@ def strict(text: str) -> Any:
 
 
 def signature_of(outcome: Outcome) -> str:
-    """The last paragraph of a table, in one line, without what names of runs have in common."""
+    """Return the last paragraph of a table, in one line, without the common parts of run names."""
     paragraph = re.sub(r"^runs: .*\n", "", succeed(outcome).text.rstrip().split("\n\n")[-1])
     return re.sub(r"\n *", " ", paragraph)
 
@@ -112,11 +112,11 @@ def test_tables_for_people_equal_the_reviewed_files(
     golden = GOLDEN / f"{name}.{HUMAN[form]}"
     # A new version alone changes no line here.
     words = {**GOLDEN_CASES, **EXPLAINED_CASES}[name]
-    shown = succeed(cli(*words, "-f", form)).text.replace(f"gradedeval {VERSION}", "gradedeval VERSION")
+    table = succeed(cli(*words, "-f", form)).text.replace(f"gradedeval {VERSION}", "gradedeval VERSION")
     if request.config.getoption("--golden"):
         GOLDEN.mkdir(exist_ok=True)
-        golden.write_text(shown, encoding="utf-8")
-    assert shown == golden.read_text(encoding="utf-8")
+        golden.write_text(table, encoding="utf-8")
+    assert table == golden.read_text(encoding="utf-8")
 
 
 def test_a_format_has_its_name_as_an_option_and_cells_that_read_back() -> None:
@@ -143,12 +143,12 @@ def test_lists_hold_nothing_but_rows(form: str, files: Path, cli: Command) -> No
 
 
 def test_trec_has_three_columns_and_names_each_of_several_runs(files: Path, cli: Command) -> None:
-    one = [line.split("\t") for line in succeed(cli(*ONE, "-f", "trec", "-q")).text.splitlines()]
-    assert {len(line) for line in one} == {3}
-    assert [topic for _, topic, _ in one] == [topic for topic in ("301", "302", "303", "all") for _ in range(5)]
-    several = [line.split() for line in succeed(cli(*SEVERAL, "-f", "trec")).text.splitlines()]
-    assert [line for line in several if line[0] == "runid"] == [["runid", "all", run] for run in RUNS]
-    assert several[1:6] == [[name.strip(), topic, score] for name, topic, score in one[-5:]]
+    rows_of_one = [line.split("\t") for line in succeed(cli(*ONE, "-f", "trec", "-q")).text.splitlines()]
+    assert {len(line) for line in rows_of_one} == {3}
+    assert [topic for _, topic, _ in rows_of_one] == [topic for topic in ("301", "302", "303", "all") for _ in range(5)]
+    rows_of_several = [line.split() for line in succeed(cli(*SEVERAL, "-f", "trec")).text.splitlines()]
+    assert [line for line in rows_of_several if line[0] == "runid"] == [["runid", "all", run] for run in RUNS]
+    assert rows_of_several[1:6] == [[name.strip(), topic, score] for name, topic, score in rows_of_one[-5:]]
 
 
 # Formats for programs
@@ -178,7 +178,7 @@ def test_json_is_strict_and_has_the_rows_of_csv_with_null_for_a_blank(form: str,
     text = succeed(cli(*words, "-f", form)).text
     rows = strict(text)["rows"] if form == "json" else [strict(line) for line in text.split("\n")[:-1]]
     as_csv = [{name: "" if value is None else str(value) for name, value in row.items()} for row in rows]
-    # A document says once what csv says of each mean.
+    # A document has once the values that csv repeats for each mean.
     assert as_csv == [
         {name: cell for name, cell in row.items() if name != "signature" or form == "jsonl"}
         for row in rows_of(cli(*words, "-f", "csv"))
@@ -307,9 +307,9 @@ def test_sorting_by_a_measure_that_is_not_named_adds_it(files: Path, cli: Comman
     runs = ("dense.run", "bm25.run", "best.run", "qrels.txt")
     for words in ((), ("-m", "ap num_ret"), ("--cwl", "-m", "rbp")):
         plain = list(dict.fromkeys(row["measure"] for row in rows_of(cli(*runs, *words, "-f", "csv"))))
-        found = succeed(cli(*runs, *words, "--sort", "p@2", "-f", "csv"))
-        assert listed(found) == ["best.run", "bm25.run", "dense.run"]
-        measures = list(dict.fromkeys(row["measure"] for row in rows_of(found)))
+        output = succeed(cli(*runs, *words, "--sort", "p@2", "-f", "csv"))
+        assert listed(output) == ["best.run", "bm25.run", "dense.run"]
+        measures = list(dict.fromkeys(row["measure"] for row in rows_of(output)))
         assert [name for name in measures if "p@2" not in name and "p(" not in name] == plain
         assert measures[0] in ("p@2", "cwlp@2", "cwlp(of=eu)@2")
         again = succeed(cli(*runs, *words, "--sort", measures[-1], "-f", "csv"))
@@ -347,7 +347,7 @@ def test_runs_are_named_by_path_on_request(files: Path, cli: Command) -> None:
         (["bm25.gz", "a/bm25.bz2"], ["bm25", "a/bm25"]),
         (["bm25.run.xz", "dense.run.zst"], ["bm25.run", "dense.run"]),
         (["bm25.zip.txt"], ["bm25.zip.txt"]),
-        # Two files are two runs: what makes them unique here is the suffix.
+        # Two files are two runs: here the suffix makes their names unique.
         (["bm25.run", "bm25.run.gz"], ["bm25.run", "bm25.run.gz"]),
         (["bm25.run", "./a/../dense.run"], ["bm25.run", "dense.run"]),
     ],
@@ -420,8 +420,8 @@ def test_no_two_options_have_one_signature(files: Path, cli: Command) -> None:
     assert [alike for alike in [*options.values(), *short.values()] if len(alike) > 1] == []
     plain, *others = (Signature.read(text) for text in options)
     assert plain is not None
-    same = [option for other, (option,) in zip(others, [*options.values()][1:], strict=True)
-            if other is not None and not other.differences(plain, "err@20")]  # fmt: skip
+    same = [option for signature, (option,) in zip(others, [*options.values()][1:], strict=True)
+            if signature is not None and not signature.differences(plain, "err@20")]  # fmt: skip
     assert {option.split()[0] for option in same} == {
         "--rel", "--topics", "--topics-from", "--residual-depth", "--max-residual"}  # fmt: skip
     assert [str(Signature.read(text)) for text in options] == [*options]
@@ -480,10 +480,10 @@ def test_topics_left_out_are_counted(files: Path, cli: Command) -> None:
 def test_the_extension_of_o_says_the_format(files: Path, cli: Command) -> None:
     assert set(EXTENSIONS.values()) == set(FORMATS)
     for extension, form in EXTENSIONS.items():
-        shown = succeed(cli(*ONE, "-f", form)).out
+        printed = succeed(cli(*ONE, "-f", form)).out
         for name in (f"out{extension}", f"OUT{extension.upper()}"):
             assert cli(*ONE, "-o", name) == Outcome(0, b"", b"")
-            assert (files / name).read_bytes() == shown
+            assert (files / name).read_bytes() == printed
 
 
 def test_f_beats_the_extension(files: Path, cli: Command) -> None:
@@ -520,12 +520,12 @@ def test_an_existing_file_keeps_its_permissions(mode: int, files: Path, cli: Com
 
 @pytest.mark.parametrize("mask", [0o022, 0o077])
 def test_a_new_file_has_the_permissions_that_open_would_give(mask: int, files: Path, cli: Command) -> None:
-    before = os.umask(mask)
+    original = os.umask(mask)
     try:
         succeed(cli(*ONE, "-o", "out.csv"))
         (files / "opened").touch()
     finally:
-        os.umask(before)
+        os.umask(original)
     assert (files / "out.csv").stat().st_mode == (files / "opened").stat().st_mode
 
 
@@ -578,8 +578,8 @@ def test_measures_are_listed_in_their_order(cli: Command) -> None:
         (("--all",), gradedeval.MEASURES),
     ):
         text = succeed(cli("measures", *words)).text
-        found = [line.split()[0] for line in text.splitlines() if re.match(r"[a-z]\w* ", line)]
-        assert [name for name in found if name in gradedeval.MEASURES] == list(names)
+        listed = [line.split()[0] for line in text.splitlines() if re.match(r"[a-z]\w* ", line)]
+        assert [name for name in listed if name in gradedeval.MEASURES] == list(names)
         assert ("measures --all" in text) == (words == ())
         table = succeed(cli("measures", *words, "-f", "markdown")).text
         assert re.findall(r"^\| (\w+) ", table, re.MULTILINE)[1:] == list(names)
@@ -614,8 +614,8 @@ def test_a_page_is_found_under_any_notation(text: str, name: str, cli: Command) 
 
 @pytest.mark.parametrize("form", ["csv", "tsv"])
 def test_for_programs_a_page_is_the_row_of_the_list(form: str, cli: Command) -> None:
-    every, own = (succeed(cli("measures", *name, "-f", form)).text.splitlines() for name in ((), ("err",)))
-    assert own == [every[0], next(line for line in every if line.startswith("err"))]
+    every, page = (succeed(cli("measures", *name, "-f", form)).text.splitlines() for name in ((), ("err",)))
+    assert page == [every[0], next(line for line in every if line.startswith("err"))]
     assert json.loads(cli("measures", "err", "-f", "json").text)["rows"][0]["measure"] == "err"
 
 

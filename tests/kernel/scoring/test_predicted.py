@@ -1,4 +1,4 @@
-"""`--predicted`: estimates from people's judgments of some topics and a machine's of all, and what is refused."""
+"""`--predicted`: estimates from people's judgments of some topics and a machine's of all, and refusals."""
 
 import io
 import random
@@ -22,19 +22,19 @@ def _collection():
     run = {topic: {docno: drawn.random() for docno in documents} for topic in TOPICS}
     truth = {topic: {docno: drawn.choice((0, 0, 0, 1, 2, 3)) for docno in documents} for topic in TOPICS}
     moved = {
-        topic: {docno: min(3, max(0, grade + drawn.choice((0, 0, 0, 1, -1)))) for docno, grade in own.items()}
-        for topic, own in truth.items()
+        topic: {docno: min(3, max(0, grade + drawn.choice((0, 0, 0, 1, -1)))) for docno, grade in grades.items()}
+        for topic, grades in truth.items()
     }
-    for own in truth.values():
-        own["d00"] = 3
-    for own in moved.values():
-        own["d00"] = 3
+    for grades in truth.values():
+        grades["d00"] = 3
+    for grades in moved.values():
+        grades["d00"] = 3
     return run, truth, moved
 
 
 RUN, TRUTH, MACHINE = _collection()
 PEOPLE = {topic: TRUTH[topic] for topic in JUDGED}
-REVERSED = {topic: {docno: -score for docno, score in own.items()} for topic, own in RUN.items()}
+REVERSED = {topic: {docno: -score for docno, score in documents.items()} for topic, documents in RUN.items()}
 
 
 def _alone(people, measure):
@@ -49,21 +49,21 @@ def _estimated(people=PEOPLE, machine=MACHINE, measures="ndcg@10", **options):
 @pytest.mark.parametrize("measure", ["ndcg@10", "err@20", "ap", "gm_ap", "num_rel_ret"])
 @pytest.mark.parametrize("level", [None, 0.9])
 def test_estimates_equal_the_estimator(measure, level):
-    found = _estimated(measures=measure, interval=level)
-    row = found.frame.query("topic == 'all'").iloc[0]
+    scores = _estimated(measures=measure, interval=level)
+    row = scores.frame.query("topic == 'all'").iloc[0]
     h, m = _alone(PEOPLE, measure).by_topic(measure), _alone(MACHINE, measure).by_topic(measure)
-    reading = found.measures[0].reading
+    reading = scores.measures[0].reading
     sides = [h[t] for t in JUDGED], [m[t] for t in JUDGED], [m[t] for t in TOPICS if t not in JUDGED]
     arrays = [reading.tested(np.array([values])) for values in sides]
     alpha = 1 - (level or 0.95)
     both, alone = estimate(*arrays, alpha), by_people(arrays[0], alpha)
     expected = [both.mean, both.low, both.high, alone.mean, alone.low, alone.high]
     names = ["score", "low", "high", "people", "people_low", "people_high"]
-    assert row[names].tolist() == pytest.approx([float(reading.of_mean(one, 40)[0]) for one in expected])
+    assert row[names].tolist() == pytest.approx([float(reading.of_mean(value, 40)[0]) for value in expected])
     assert row["machine"] == pytest.approx(gradedeval.evaluate(RUN, MACHINE, measure)[measure])
-    assert [row["narrower"], row["times"]] == pytest.approx([float(one[0]) for one in saved(alone, both)])
+    assert [row["narrower"], row["times"]] == pytest.approx([float(value[0]) for value in saved(alone, both)])
     assert row["lambda_"] == pytest.approx(both.power[0])
-    assert found.means[measure] == found[measure] == row["score"]
+    assert scores.means[measure] == scores[measure] == row["score"]
 
 
 def test_a_perfect_machine_comes_near_the_truth():
@@ -75,14 +75,14 @@ def test_a_perfect_machine_comes_near_the_truth():
 
 
 def test_a_topic_that_makes_most_of_the_variance_is_named():
-    """The machine finds nothing relevant in one topic where people do, and is right elsewhere."""
+    """Check a machine that misses all relevant documents of one topic and is right elsewhere."""
     wrong = JUDGED[7]
     machine = {**TRUTH, wrong: {docno: 3 * (docno == "d19") for docno in TRUTH[wrong]}}
     run = {topic: dict(TRUTH[topic], d19=-1) for topic in TOPICS}  # the best documents first
     named = rf"one judged topic has over half .* interval: topic {wrong} has \d+% of that of ndcg@10 of run; check its"
     with pytest.warns(gradedeval.EvaluationWarning, match=named):
         gradedeval.evaluate(run, PEOPLE, "ndcg@10", predicted=machine)
-    shuffled = {topic: {docno: -score for docno, score in own.items()} for topic, own in run.items()}
+    shuffled = {topic: {docno: -score for docno, score in documents.items()} for topic, documents in run.items()}
     two = {"one": shuffled, "two": run}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -101,7 +101,7 @@ def test_topics_that_only_the_machine_judged_have_no_score_by_people():
 
 
 def test_topics_that_the_machine_lacks_are_left_out_with_a_note():
-    machine = {topic: own for topic, own in MACHINE.items() if topic not in JUDGED[:2]}
+    machine = {topic: grades for topic, grades in MACHINE.items() if topic not in JUDGED[:2]}
     with pytest.warns(gradedeval.EvaluationWarning, match=r"2 of 20 topics of qrels are not in it, and left out \(t00"):
         scores = _estimated(machine=machine)
     fewer = {topic: PEOPLE[topic] for topic in JUDGED[2:]}
@@ -110,7 +110,7 @@ def test_topics_that_the_machine_lacks_are_left_out_with_a_note():
 
 
 def test_topics_that_a_run_lacks_score_0_by_both():
-    run = {topic: own for topic, own in RUN.items() if topic not in TOPICS[:4]}
+    run = {topic: documents for topic, documents in RUN.items() if topic not in TOPICS[:4]}
     with pytest.warns(gradedeval.EvaluationWarning, match="4 of 40 judged topics are missing") as caught:
         scores = gradedeval.evaluate(run, PEOPLE, "ndcg@10", predicted=MACHINE)
     assert len(caught) == 1
@@ -143,7 +143,7 @@ def test_slices_of_few_judged_topics_are_noted():
 
 def test_no_note_advises_a_refused_option():
     people = {**PEOPLE, "t00": dict.fromkeys(TRUTH["t00"], 0)}
-    run = {topic: own for topic, own in RUN.items() if topic != "t03"}
+    run = {topic: documents for topic, documents in RUN.items() if topic != "t03"}
     with pytest.warns(gradedeval.EvaluationWarning) as caught:
         gradedeval.evaluate(run, people, "ndcg@10", predicted=MACHINE)
     assert len(caught) == 2
@@ -152,7 +152,7 @@ def test_no_note_advises_a_refused_option():
 
 def test_words_of_the_machine_alone_are_no_unused_labels():
     words = {0: "no", 1: "some", 2: "much", 3: "all"}
-    machine = {topic: {docno: words[grade] for docno, grade in own.items()} for topic, own in MACHINE.items()}
+    machine = {topic: {docno: words[grade] for docno, grade in grades.items()} for topic, grades in MACHINE.items()}
     labels = {word: grade for grade, word in words.items()}
     assert _estimated(machine=machine, labels=labels)["ndcg@10"] == _estimated()["ndcg@10"]
     with pytest.warns(gradedeval.EvaluationWarning, match="^qrels and predicted: no judgment has the label maybe of"):
@@ -171,7 +171,7 @@ def test_slices_are_estimated_one_by_one():
     labels = {topic: "first" if number < 28 else "rest" for number, topic in enumerate(TOPICS)}
     scores = _estimated(slices={"part": labels}).by_slice["part"]["first"]
     first = [topic for topic in TOPICS if labels[topic] == "first"]
-    people, machine = ({t: own[t] for t in first if t in own} for own in (PEOPLE, MACHINE))
+    people, machine = ({t: judgments[t] for t in first if t in judgments} for judgments in (PEOPLE, MACHINE))
     with pytest.warns(gradedeval.EvaluationWarning, match="14 topics that people judged"):
         alone = gradedeval.evaluate({t: RUN[t] for t in first}, people, "ndcg@10", predicted=machine)
     assert scores["ndcg@10"] == pytest.approx(alone["ndcg@10"])
@@ -227,19 +227,19 @@ def test_each_run_has_its_own_estimates_in_any_order_and_slice():
     for name, run in runs.items():
         alone = gradedeval.evaluate(run, PEOPLE, "ndcg@10", **ask)
         expected = alone.frame.query("topic == 'all'")["score"].tolist()
-        for one in (scores, scores.sorted_by(measure)):
-            frame = one.frame.query("topic == 'all'")
+        for view in (scores, scores.sorted_by(measure)):
+            frame = view.frame.query("topic == 'all'")
             mine = frame[frame["run"] == name]["score"].tolist()
             assert mine == pytest.approx(expected, nan_ok=True)
 
 
 def _text(qrels):
-    return "".join(f"{topic} 0 {docno} {grade}\n" for topic, own in qrels.items() for docno, grade in own.items())
+    return "".join(f"{topic} 0 {docno} {grade}\n" for topic, grades in qrels.items() for docno, grade in grades.items())
 
 
 def test_pipes_and_iterators_are_read_once():
     expected = _estimated()["ndcg@10"]
-    rows = [(topic, docno, score) for topic, own in RUN.items() for docno, score in own.items()]
+    rows = [(topic, docno, score) for topic, documents in RUN.items() for docno, score in documents.items()]
     scores = gradedeval.evaluate(iter(rows), PEOPLE, "ndcg@10", predicted=MACHINE)
     assert scores["ndcg@10"] == expected
     lines = "".join(f"{topic} Q0 {docno} 0 {score!r} r\n" for topic, docno, score in rows)
@@ -256,7 +256,7 @@ def test_the_signature_names_the_file(tmp_path):
 
 
 def _low(qrels):
-    return {topic: {docno: min(grade, 2) for docno, grade in own.items()} for topic, own in qrels.items()}
+    return {topic: {docno: min(grade, 2) for docno, grade in grades.items()} for topic, grades in qrels.items()}
 
 
 @pytest.mark.parametrize(
@@ -276,7 +276,7 @@ def _low(qrels):
         (PEOPLE, {**PEOPLE, "t01": TRUTH["t01"]}, "only one other topic than qrels; have the machine judge two more"),
         (
             _low(PEOPLE),
-            {topic: {docno: grade * 0.9 for docno, grade in own.items()} for topic, own in MACHINE.items()},
+            {topic: {docno: grade * 0.9 for docno, grade in grades.items()} for topic, grades in MACHINE.items()},
             "grades up to 2.7, and qrels up to 2; .*; top_grade=3 says",
         ),
     ],
@@ -292,7 +292,7 @@ def test_a_scale_with_a_top_grade():
 
 
 def test_expected_grades_are_for_graded_measures():
-    expected = {topic: {docno: 0.9 * grade for docno, grade in own.items()} for topic, own in MACHINE.items()}
+    expected = {topic: {docno: 0.9 * grade for docno, grade in grades.items()} for topic, grades in MACHINE.items()}
     assert 0 < _estimated(machine=expected)["ndcg@10"] < 1
     with pytest.raises(gradedeval.InputError, match="and ap knows only relevant or not; take graded measures"):
         _estimated(machine=expected, measures="ap ndcg@10")

@@ -21,7 +21,7 @@ def _case(rng, judged, others, noise=0.5):
 
 
 def _power(human, machine, without, others):
-    """λ of a judged topic, as its definition says: from the judged topics without it."""
+    """Return λ of a judged topic by its definition: from the other judged topics."""
     h, m = (scores[:without] + scores[without + 1 :] for scores in (human, machine))
     if len(set(m)) == 1:
         return 0
@@ -54,7 +54,7 @@ def test_as_a_plain_loop(judged, others):
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("seed", range(8))
 def test_as_ppi_python(seed):
-    """It has one λ, a normal distribution, and the divisor n: here the last two are undone."""
+    """Compare to ppi_python without its single λ, normal distribution and divisor n."""
     ppi_py = pytest.importorskip("ppi_py")
     rng = np.random.default_rng(seed)
     for _ in range(125):
@@ -66,17 +66,17 @@ def test_as_ppi_python(seed):
         low, high = ppi_py.ppi_mean_ci(human[0], machine[0], rest[0], alpha=alpha, lam=power)
         middle = (low[0] + high[0]) / 2
         assert result.mean[0] == pytest.approx(middle, abs=1e-9)
-        own = power**2 * rest[0].var() / others + (human[0] - power * machine[0]).var() / judged
-        assert (high[0] - low[0]) / 2 / stats.norm.isf(alpha / 2) == pytest.approx(math.sqrt(own), abs=1e-9)
+        variance = power**2 * rest[0].var() / others + (human[0] - power * machine[0]).var() / judged
+        assert (high[0] - low[0]) / 2 / stats.norm.isf(alpha / 2) == pytest.approx(math.sqrt(variance), abs=1e-9)
         sample = power**2 * rest[0].var() / (others - 1) + (human[0] - power * machine[0]).var() / (judged - 1)
-        margin = (high[0] - low[0]) / 2 / stats.norm.isf(alpha / 2) * math.sqrt(sample / own)
+        margin = (high[0] - low[0]) / 2 / stats.norm.isf(alpha / 2) * math.sqrt(sample / variance)
         assert result.high[0] == pytest.approx(middle + margin * stats.t.isf(alpha / 2, judged - 1), abs=1e-9)
 
 
 def test_no_power_is_people_alone():
     human, machine, others = _case(np.random.default_rng(1), 20, 80)
-    for one, other in zip(estimate(human, machine, others, 0.05, 0), by_people(human, 0.05), strict=True):
-        assert one == pytest.approx(other, abs=1e-15)
+    for powered, by_hand in zip(estimate(human, machine, others, 0.05, 0), by_people(human, 0.05), strict=True):
+        assert powered == pytest.approx(by_hand, abs=1e-15)
     low, high = stats.t.interval(0.95, 19, human.mean(), stats.sem(human[0]))
     assert (by_people(human, 0.05).low[0], by_people(human, 0.05).high[0]) == pytest.approx((low, high))
     assert by_people(human - 0.4, 0.05).p[0] == pytest.approx(stats.ttest_1samp(human[0], 0.4).pvalue)
@@ -84,7 +84,7 @@ def test_no_power_is_people_alone():
 
 @pytest.mark.parametrize("judged", [15, 25, 50])
 def test_a_worthless_machine_costs_nothing(judged):
-    """Over 2,000 collections, as one cannot know λ of a single one."""
+    """Check 2,000 collections, as λ of a single one is uncertain."""
     rng = np.random.default_rng(judged)
     human = rng.beta(2, 3, size=(2000, judged))
     machine, others = rng.beta(2, 3, size=(2000, judged)), rng.beta(2, 3, size=(2000, 200 - judged))
@@ -96,16 +96,16 @@ def test_a_worthless_machine_costs_nothing(judged):
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(("a", "b", "most"), [(0.4, 2, 1.080), (0.8, 1.5, 1.072), (2, 3, 1.073)])
 def test_with_five_judged_topics_a_worthless_machine_costs_a_thirteenth(a, b, most):
-    """The mean width of 20,000 collections: 7.9 % more where most scores are low, 7.1 % and 7.2 % where they are
-    spread out. λ of four topics is less certain than one with the machine's variance over all would be, and is paid for
-    by being independent of them. It stays, since intervals by a useful machine are much narrower."""
+    """Compute the mean width over 20,000 collections: 7.9 % more if most scores are low, 7.1 % and 7.2 % if they are
+    spread out. λ of four topics is less certain than one with the machine's variance over all would be, and is paid
+    for by being independent of them. It stays, since intervals by a useful machine are much narrower."""
     rng = np.random.default_rng(0)
     human, machine, others = (rng.beta(a, b, size=(20_000, topics)) for topics in (5, 5, 195))
     both, people = estimate(human, machine, others, 0.05), by_people(human, 0.05)
     assert 1.07 < (both.high - both.low).mean() / (people.high - people.low).mean() < most
-    machine, others = (0.7 * one + 0.3 * rng.beta(a, b, size=one.shape) for one in (human, others))
+    machine, others = (0.7 * part + 0.3 * rng.beta(a, b, size=part.shape) for part in (human, others))
     useful = estimate(human, machine, others, 0.05)
-    covers = [((one.low <= a / (a + b)) & (a / (a + b) <= one.high)).mean() for one in (useful, people)]
+    covers = [((part.low <= a / (a + b)) & (a / (a + b) <= part.high)).mean() for part in (useful, people)]
     assert (useful.high - useful.low).mean() < 0.65 * (people.high - people.low).mean()
     assert covers[0] >= covers[1] - 0.01
 
@@ -121,14 +121,14 @@ def test_a_perfect_machine_is_as_all_topics_judged():
     assert times[0] == pytest.approx(1 / (1 - share[0]) ** 2)
 
 
-def test_a_machine_that_says_the_opposite_has_no_power():
+def test_a_machine_with_reversed_scores_has_no_power():
     human, _, others = _case(np.random.default_rng(3), 25, 175, noise=0)
     assert not powers(human, 1 - human, others.shape[1]).any()
 
 
 @pytest.mark.parametrize("size", [1, 1e-9, 1e9])
 def test_power_is_zero_only_if_the_other_judged_topics_do_not_vary(size):
-    """One topic far from all others leaves a variance of 0, or of 1e-20 of what it is with that topic."""
+    """Check one topic far from all others: without it the variance is 0, or 1e-20 of the variance with it."""
     human = np.random.default_rng(7).uniform(size=(1, 9))
     flat = np.full((1, 9), 0.3 * size)
     flat[0, 4] = size
@@ -143,21 +143,22 @@ def test_power_is_zero_only_if_the_other_judged_topics_do_not_vary(size):
 
 @pytest.mark.parametrize("draws", [20_000, pytest.param(200_000, marks=pytest.mark.exhaustive)])
 def test_estimates_of_skewed_scores_are_unbiased(draws):
-    """25 judged topics and 25 others; the mean over all is .1."""
+    """Draw 25 judged topics and 25 others; the mean over all is .1."""
     human, machine, others, _ = mostly_zeros(25, 25, draws)
     both, people = estimate(human, machine, others, 0.05), by_people(human, 0.05)
     errors = both.mean - 0.1
     assert abs(errors.mean()) < 2 * errors.std() / math.sqrt(draws)
-    covers, alone = (((one.low <= 0.1) & (one.high >= 0.1)).mean() for one in (both, people))
+    covers, alone = (((estimates.low <= 0.1) & (estimates.high >= 0.1)).mean() for estimates in (both, people))
     assert covers > alone + 0.02
     assert (both.high - both.low).mean() < 0.8 * (people.high - people.low).mean()
 
 
 def test_gross_errors_on_few_topics_make_intervals_too_narrow():
-    """What the page says of when estimates fail: unbiased, but narrow where none of the wrong topics is judged."""
+    """Check the failure that the page describes: estimates are unbiased, but intervals are narrow if none of the
+    wrong topics is judged."""
     some, seen = grossly_wrong(0.05, 25, 975, 2000)
     both, people = estimate(*some[:3], 0.05), by_people(some.human, 0.05)
-    covers, alone = (((one.low <= 0.5) & (one.high >= 0.5)) for one in (both, people))
+    covers, alone = (((estimates.low <= 0.5) & (estimates.high >= 0.5)) for estimates in (both, people))
     assert abs((both.mean - 0.5).mean()) < 3 * both.mean.std() / math.sqrt(2000)
     assert covers.mean() < 0.8 < 0.93 < alone.mean()
     assert covers[~seen].mean() < 0.5
@@ -166,11 +167,11 @@ def test_gross_errors_on_few_topics_make_intervals_too_narrow():
 
 def test_power_does_not_depend_on_the_machine_s_score_of_its_topic_nor_of_others():
     human, machine, others = _case(np.random.default_rng(8), 12, 30)
-    before = powers(human, machine, 30)
+    original = powers(human, machine, 30)
     machine[0, 5] += 0.4
     after = powers(human, machine, 30)
-    assert after[0, 5] == pytest.approx(before[0, 5], rel=1e-12)
-    assert (np.delete(after, 5) != np.delete(before, 5)).all()
+    assert after[0, 5] == pytest.approx(original[0, 5], rel=1e-12)
+    assert (np.delete(after, 5) != np.delete(original, 5)).all()
     shifted = estimate(human, machine, others + np.linspace(-0.1, 0.1, 30), 0.05)
     assert shifted.mean == pytest.approx(estimate(human, machine, others, 0.05).mean, rel=1e-12)
 
@@ -185,7 +186,7 @@ def test_the_topic_that_makes_most_of_the_variance_is_found():
     assert np.isnan(by_people(np.full((1, 8), 0.3), 0.05).share[0])
 
 
-def test_nothing_varies():
+def test_estimates_without_variance():
     same, zero = np.full((1, 6), 0.3), np.zeros((1, 6))
     result = estimate(same, same, same, 0.05)
     assert (result.low[0], result.mean[0], result.high[0], result.power[0]) == pytest.approx((0.3, 0.3, 0.3, 0))
@@ -237,15 +238,15 @@ def _generated(seed=0):
 @pytest.mark.parametrize("judge", JUDGES)
 def test_coverage_on_generated_scores(judge, kind):
     people, machines = _generated()
-    found = worths(drawn(people, machines[judge], kind, 25, 200, 1500, 0))
-    assert found["both"].covers >= found["people"].covers - 0.01
-    assert found["both"].width <= (0.9 if kind == "mean" else 1.03)
-    assert found["machine"].covers < 0.8 or kind == "difference"  # a bias of all runs leaves differences alone
+    results = worths(drawn(people, machines[judge], kind, 25, 200, 1500, 0))
+    assert results["both"].covers >= results["people"].covers - 0.01
+    assert results["both"].width <= (0.9 if kind == "mean" else 1.03)
+    assert results["machine"].covers < 0.8 or kind == "difference"  # a bias of all runs leaves differences alone
 
 
 @pytest.fixture(scope="module")
 def real():
-    """18 cells: what intervals are worth on the runs of TREC-COVID, round 1."""
+    """Return results of 18 cells: the value of intervals on the runs of TREC-COVID, round 1."""
     return list(judges.cells(judges.real_scores(), JUDGES, 25, 200, 1500))
 
 
@@ -253,15 +254,15 @@ def real():
 @pytest.mark.exhaustive
 def test_coverage_on_real_runs(real):
     assert len(real) == 18
-    for *cell, found in real:
-        assert found["both"].covers >= found["people"].covers - 0.01, cell
-        assert 0.4 < found["both"].width < 0.8, cell
-        assert found["machine"].covers < 0.7, cell
+    for *cell, results in real:
+        assert results["both"].covers >= results["people"].covers - 0.01, cell
+        assert 0.4 < results["both"].width < 0.8, cell
+        assert results["machine"].covers < 0.7, cell
 
 
 @shared
 @pytest.mark.exhaustive
 def test_one_power_of_all_topics_makes_intervals_too_narrow(real):
-    both, one = (np.array([found[name].covers for *_, found in real]) for name in ("both", "one λ"))
-    assert (one < both).all()
-    assert one.mean() < 0.94 < both.mean()
+    both, pooled = (np.array([results[name].covers for *_, results in real]) for name in ("both", "one λ"))
+    assert (pooled < both).all()
+    assert pooled.mean() < 0.94 < both.mean()

@@ -1,4 +1,4 @@
-"""Topics without a relevant document, and a top grade that nobody gave, are said where numbers depend on them."""
+"""Notes on topics without a relevant document, and on a top grade that no judgment has, if numbers depend on them."""
 
 import pytest
 
@@ -11,8 +11,8 @@ RUN = {"run": {topic: {"a": 1.0} for topic in QRELS}}
 
 
 def notes(measures: str, qrels: object = QRELS, **options: object) -> list[str]:
-    said = evaluate_runs(RUN, qrels, parse_measures(measures), resolve_options(**options)).notes
-    return [note for note in said if "too few to tell systems apart" not in note]
+    messages = evaluate_runs(RUN, qrels, parse_measures(measures), resolve_options(**options)).notes
+    return [note for note in messages if "too few to tell systems apart" not in note]
 
 
 def test_topics_without_a_relevant_document_are_one_note_for_all_measures() -> None:

@@ -1,4 +1,4 @@
-"""Real runs and judgments, and what other tools print for them: rbp_eval, session_eval, gdeval, trec_eval."""
+"""Real runs and judgments, and the output of other tools for them: rbp_eval, session_eval, gdeval, trec_eval."""
 
 import csv
 import gzip
@@ -39,8 +39,8 @@ def qrels_of(folder: Path) -> Qrels:
     return Qrels(folder / "qrels.txt")
 
 
-def found(scores: Scores, names: Iterable[str]) -> dict[str, dict[str, float]]:
-    """Our scores under another tool's names, given in the order of the measures; `all` is the summary."""
+def renamed(scores: Scores, names: Iterable[str]) -> dict[str, dict[str, float]]:
+    """Return our scores under another tool's names, in the order of the measures; `all` is the summary."""
     means = scores.means
     return {
         name: {**scores.by_topic(measure), "all": means[str(measure)]}
@@ -73,7 +73,7 @@ def same(value: float, printed: str) -> bool:
 
 
 def half_a_unit(printed: str) -> float:
-    # The last bits are those of the sum that was rounded.
+    # Last bits may differ from the sum that was rounded.
     return 0.5 * 0.1 ** decimals(printed) + 1e-12
 
 
@@ -84,7 +84,7 @@ TIED = ["5", "6", "11"]
 
 @dataclass(frozen=True)
 class Spec:
-    """One of rbp_eval's specs: its command, and what that must print.
+    """One of rbp_eval's specs: its command and its expected output.
 
     sums  (topic, depth, p) -> sum and error
     """
@@ -102,9 +102,9 @@ class Spec:
 
     @property
     def gain(self) -> str:
-        """What a grade is worth, as the command says it.
+        """Return the notation of the gains that the command sets.
 
-        -f scales all grades so that the top grade is worth 1, which is what our linear gains are; -b folds the grades
+        -f scales all grades so that the top grade is worth 1, as our linear gains do; -b folds the grades
         from its value on to 1, -B those from 1 on.
         """
         if "-b" in self.command:
@@ -135,10 +135,10 @@ def spec(name: str) -> Spec:
     return Spec(command, sums)
 
 
-def scored(one: Spec, depth: int, run: Any = None, **rules: Any) -> dict[tuple[str, float], tuple[float, float]]:
-    """(topic, p) -> score and residual of the spec's run, or of another, with `depth` documents a topic."""
+def scored(spec: Spec, depth: int, run: Any = None, **rules: Any) -> dict[tuple[str, float], tuple[float, float]]:
+    """Return (topic, p) -> score and residual of the spec's run, or of another, with `depth` documents a topic."""
     scores = gradedeval.evaluate(
-        one.run if run is None else run, one.qrels, one.measures, depth=depth, residuals="total", **rules
+        spec.run if run is None else run, spec.qrels, spec.measures, depth=depth, residuals="total", **rules
     )
     return by_topic_and_p(scores)
 
@@ -158,10 +158,10 @@ def number(value: float | None) -> float:
 def test_rbp_and_its_residual_equal_rbp_eval_by_topic_and_on_average(name: str) -> None:
     # Its -d keeps that many documents, with the tail unknown behind them: our depth, and no cutoff. Whatever the order
     # its command asks for (as listed, -s or -r), these runs have the same one by score.
-    one = spec(name)
+    case = spec(name)
     for depth in DEPTHS:
-        for (topic, p), pair in scored(one, depth).items():
-            printed = one.sums[topic, depth, p]
+        for (topic, p), pair in scored(case, depth).items():
+            printed = case.sums[topic, depth, p]
             assert all(map(same, pair, printed)), (topic, depth, p, pair, printed)
 
 
@@ -184,7 +184,7 @@ def session_eval(name: str) -> Printed:
     path = DL_HARD / "expected" / f"{name}.session_eval-k10.txt"
     header, *rows = [line.split() for line in path.read_text("utf-8").splitlines()]
     assert header[2:] == list(SESSION_EVAL)
-    return {column: {row[1]: row[at] for row in rows} for at, column in enumerate(header) if at > 1}
+    return {column: {row[1]: row[index] for row in rows} for index, column in enumerate(header) if index > 1}
 
 
 def gdeval(path: Path) -> Printed:
@@ -194,7 +194,7 @@ def gdeval(path: Path) -> Printed:
 
 
 def test_the_shared_data_are_complete() -> None:
-    """The tests below go by the files that are there: none may be lost from sight."""
+    """Check the number of files: the tests below walk the files that are there."""
     assert len(runs_of(DL_HARD)) == 4
     assert len(runs_of(COVID)) == 48
     assert len(list(RBP_EVAL.glob("*.spec"))) == len(SPECS)
@@ -216,7 +216,7 @@ def test_ndcg_and_err_equal_gdeval_on_dl_hard(name: str) -> None:
     scores = gradedeval.evaluate(run_file(DL_HARD, name), qrels_of(DL_HARD), "ndcg@20 err@20", like="gdeval")
     printed = gdeval(DL_HARD / "expected" / f"{name}.gdeval20.csv")
     assert all(len(topics) == 51 for topics in printed.values())
-    assert unlike(found(scores, printed), printed) == []
+    assert unlike(renamed(scores, printed), printed) == []
 
 
 LEADERBOARD = {"RBP(p=.5)": "rbp(p=.5,gain=0:0.5:1)", "ndcg@10": "ndcg@10", "p@5": "p@5", "bpref": "bpref", "MAP": "ap"}
@@ -227,7 +227,7 @@ def test_ndcg_and_err_equal_gdeval_on_covid(name: str) -> None:
     scores = gradedeval.evaluate(run_file(COVID, name), qrels_of(COVID), "ndcg@20 err@20", like="gdeval", order="score")
     printed = gdeval(COVID / "expected" / "gdeval" / f"{name}.csv")
     assert all(len(topics) == 31 for topics in printed.values())
-    assert unlike(found(scores, printed), printed) == []
+    assert unlike(renamed(scores, printed), printed) == []
 
 
 @cache
@@ -239,10 +239,10 @@ def leaderboard() -> dict[str, dict[str, str]]:
 @pytest.mark.parametrize("name", sampled(runs_of(COVID), 4, 3))
 def test_means_equal_the_official_leaderboard(name: str) -> None:
     # Its RBP is worth a half for grade 1: linear gains of the top grade 2. trec_eval 9 made the rest.
-    how: dict[str, Any] = {"order": "float32"}
-    scores = gradedeval.evaluate(run_file(COVID, name), qrels_of(COVID), LEADERBOARD.values(), **how)
+    options: dict[str, Any] = {"order": "float32"}
+    scores = gradedeval.evaluate(run_file(COVID, name), qrels_of(COVID), LEADERBOARD.values(), **options)
     official = {column: {"all": leaderboard()[name][column]} for column in LEADERBOARD}
-    ours = {column: {"all": topics["all"]} for column, topics in found(scores, LEADERBOARD).items()}
+    ours = {column: {"all": topics["all"]} for column, topics in renamed(scores, LEADERBOARD).items()}
     assert unlike(ours, official) == []
 
 
@@ -261,9 +261,9 @@ def rbp_eval(name: str) -> Iterator[Printing]:
     shape = re.compile(r"p= (\S+) q= +(\S+) d= +(\d+) rbp= (\S+) \+(\S+)")
     (path,) = (COVID / "expected" / "rbp_eval").glob(f"{name}.rbp_eval_s_f0.5*.txt")
     for line in path.read_text("utf-8").splitlines():
-        read = shape.fullmatch(line)
-        assert read, line
-        p, topic, depth, total, error = read.groups()
+        match = shape.fullmatch(line)
+        assert match, line
+        p, topic, depth, total, error = match.groups()
         yield Printing(float(p), topic, int(depth), total, error)
 
 
@@ -274,13 +274,13 @@ def falling_scores(name: str) -> dict[str, list[float]]:
         for line in lines:
             topic, _, _, _, score, _ = line.split()
             scores.setdefault(topic, []).append(float(score))
-    return {topic: sorted(own, reverse=True) for topic, own in scores.items()}
+    return {topic: sorted(scores_of_topic, reverse=True) for topic, scores_of_topic in scores.items()}
 
 
 @pytest.mark.filterwarnings("ignore:ties=.best.")
 @pytest.mark.parametrize("name", sampled(runs_of(COVID), 12))
 def test_rbp_equals_rbp_eval_without_ties_and_lies_between_the_orders_with_them(name: str) -> None:
-    """Without ties in reach, sum and error are equal to four digits; with ties, see the specs above.
+    """Check sum and error to four digits without ties in reach; with ties, see the specs above.
 
     -f 0.5 makes grades 0, 1, 2 worth 0, a half and 1: linear gains.
     """
@@ -289,8 +289,10 @@ def test_rbp_equals_rbp_eval_without_ties_and_lies_between_the_orders_with_them(
     assert len(printed) == len(depths) * 3 * 31
     falling = falling_scores(name)
     for depth in depths:
-        tied = {topic for topic, own in falling.items() if any(a == b for a, b in pairwise(own[: depth + 1]))}
-        crossed = {topic for topic, own in falling.items() if own[depth - 1 : depth] == own[depth : depth + 1] != []}
+        tied = {topic for topic, values in falling.items() if any(a == b for a, b in pairwise(values[: depth + 1]))}
+        crossed = {
+            topic for topic, values in falling.items() if values[depth - 1 : depth] == values[depth : depth + 1] != []
+        }
         worst, best = (rbp_at_depth(name, depth, rule) for rule in ("worst", "best"))
         for line in printed:
             if line.depth != depth:
@@ -319,7 +321,7 @@ WEB_QRELS = {
     "2010-10.adhoc-qrels.final.txt": (48, {-2: 1431, 0: 18665, 1: 4018, 2: 1077, 3: 138}),
     "2011-qrels.adhoc.txt": (50, {-2: 1019, 0: 15205, 1: 2038, 2: 711, 3: 408}),
 }
-"""Topics and judgments of each grade, counted in the files with awk; nobody was given grade -1."""
+"""Topics and judgments of each grade, counted in the files with awk; no judgment has grade -1."""
 
 
 @pytest.mark.parametrize("name", WEB_QRELS)

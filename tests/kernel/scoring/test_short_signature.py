@@ -1,4 +1,4 @@
-"""The short signature below tables for people: what it leaves out follows from the rest."""
+"""The short signature below tables for people: omitted settings follow from the others."""
 
 import itertools
 import random
@@ -33,14 +33,14 @@ VALUES: dict[str, list[Any]] = {
 }
 """Values of the options that have no choices, the files among them in the folder of the collection."""
 NEVER = {"extra_fields", "given", "max_gain"}
-"""What no user sets."""
+"""Settings without an option."""
 VERSIONS = ("one", "two")
 QRELS = ("qrels", "capped", "worded", "sampled")
 FILES = ("costs", "fill", "topics_from")
 INCOMPLETE = ("cwl", "ddm", "wp", "zipf")
 LISTED = " ".join(
     [
-        *(f"{name}@5" if one.definition.cutoff == "required" else name for name, one in MEASURES.items()
+        *(f"{name}@5" if measure.definition.cutoff == "required" else name for name, measure in MEASURES.items()
           if name not in INCOMPLETE),
         "zipf@5 map P_10 ndcg_cut_5 ap(rel=2) p(rel=1)@5 ndcg(gain=exp)@5 ndcg(gain=linear)@5 rbp(p=0.8)",
     ]
@@ -78,23 +78,25 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def settings() -> list[dict[str, Any]]:
-    """Every option with each of its values, each preset with some, and pairs of options as they come."""
-    single = [
+    """Return every option with each of its values, each preset with some options, and pairs of options."""
+    singles = [
         {name: value}
         for name, described in OPTIONS.items()
         if name not in NEVER
         for value in (*described.choices, *VALUES.get(name, []), *([True] if described.is_flag else []))
     ]
     draw = random.Random(11)
-    pairs = [{**one, **other} for one, other in itertools.combinations(single, 2) if one.keys() != other.keys()]
+    pairs = [
+        {**first, **second} for first, second in itertools.combinations(singles, 2) if first.keys() != second.keys()
+    ]
     liked = [pair for pair in pairs if pair.keys() & {"like"} and pair.keys() & {"gain", "rel", "top_grade", "topics"}]
-    return [{}, *single, *liked, *draw.sample(pairs, 40)]
+    return [{}, *singles, *liked, *draw.sample(pairs, 40)]
 
 
-def scored(run: Path, qrels: Path, measures: str, given: dict[str, Any]) -> gradedeval.Scores | None:
-    """The scores of one run; None where the options do not go together."""
+def scored(run: Path, qrels: Path, measures: str, changes: dict[str, Any]) -> gradedeval.Scores | None:
+    """Return the scores of one run, or None if the options exclude each other."""
     try:
-        options = resolve_options(**{"duplicates": "first", **given})
+        options = resolve_options(**{"duplicates": "first", **changes})
         return evaluate_runs({run.name: str(run)}, str(qrels), parse_measures(measures), options, by_topic=True)
     except InputError:
         return None
@@ -103,28 +105,28 @@ def scored(run: Path, qrels: Path, measures: str, given: dict[str, Any]) -> grad
 @pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore")
 def test_different_numbers_never_have_equal_short_signatures(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a run and a measure as it is printed, the short signature decides all numbers, and the full one the short."""
-    known: dict[tuple[str, str, str, str], str] = {}
+    """Check that the short signature of a run and a measure decides all numbers, and the full one the short."""
+    by_signature: dict[tuple[str, str, str, str], str] = {}
     shorts: dict[str, str] = {}
     walked = 0
-    for given, version in itertools.product(settings(), VERSIONS):
-        pairs = (("a.run", "qrels"), *(("b.run", name) for name in QRELS[1:] if len(given) < 2))
-        if version != VERSIONS[0] and not (given.keys() & set(FILES) or "@gains" in given.values()):
-            pairs = pairs[: not given]
+    for options, version in itertools.product(settings(), VERSIONS):
+        pairs = (("a.run", "qrels"), *(("b.run", name) for name in QRELS[1:] if len(options) < 2))
+        if version != VERSIONS[0] and not (options.keys() & set(FILES) or "@gains" in options.values()):
+            pairs = pairs[: not options]
         monkeypatch.chdir(folder / version)
         for run, qrels in pairs:
-            measures = LISTED if given else f"{LISTED} {' '.join(map(str, VARIANTS))}"
-            found = scored(folder / run, folder / qrels, " ".join(dict.fromkeys(measures.split())), given)
-            if found is None:
+            measures = LISTED if options else f"{LISTED} {' '.join(map(str, VARIANTS))}"
+            scores = scored(folder / run, folder / qrels, " ".join(dict.fromkeys(measures.split())), options)
+            if scores is None:
                 continue
             walked += 1
-            assert shorts.setdefault(found.signature, short(found.signature)) == short(found.signature)
+            assert shorts.setdefault(scores.signature, short(scores.signature)) == short(scores.signature)
             numbers: dict[str, list[Any]] = {}
-            for row in found.rows():
+            for row in scores.rows():
                 numbers.setdefault(row.measure, []).append(row[3:])
-            for label, own in numbers.items():
-                key = (run, label, short(found.signatures[run, label]), ",".join(found.columns))
-                assert known.setdefault(key, repr(own)) == repr(own), (given, qrels, key)
+            for label, values in numbers.items():
+                key = (run, label, short(scores.signatures[run, label]), ",".join(scores.columns))
+                assert by_signature.setdefault(key, repr(values)) == repr(values), (options, qrels, key)
     assert walked > 200
 
 
@@ -157,15 +159,15 @@ MINE = "import gradedeval\n\n\n@gradedeval.measure(per_topic=True)\ndef mine(gra
 
 def test_a_measure_of_other_code_has_another_signature_and_is_not_compared(tmp_path: Path, cli: Command) -> None:
     run, qrels = {"t": {f"d{rank}": -rank for rank in range(9)}}, {"t": {f"d{rank}": 1 for rank in range(9)}}
-    made = []
+    evaluations = []
     for number in (5, 7):
         (file := tmp_path / f"my{number}.py").write_text(MINE.format(number))
         measures = [gradedeval.load_measures(file)["mine"], "ap"]
         scores = gradedeval.evaluate({f"run {number}": run}, qrels, measures)
         assert re.search(r" \| code of mine [0-9a-f]{6}$", short(scores.signature))
-        made.append(scores)
-    assert short(made[0].signature) != short(made[1].signature)
-    for number, scores in enumerate(made):
+        evaluations.append(scores)
+    assert short(evaluations[0].signature) != short(evaluations[1].signature)
+    for number, scores in enumerate(evaluations):
         scores.frame.to_csv(tmp_path / f"{number}.csv", index=False)
     saved = [word for number in range(2) for word in ("--from-scores", f"{number}.csv")]
     outcome = cli("compare", *saved)

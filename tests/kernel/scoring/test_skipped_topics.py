@@ -127,7 +127,7 @@ def test_commands_take_the_topics_that_are_scored(files: tuple[str, str], cli: C
 
 
 @pytest.mark.parametrize("name", SKIPPING)
-def test_what_has_no_meaning_is_refused(name: str, files: tuple[str, str], cli: Command) -> None:
+def test_meaningless_options_are_refused(name: str, files: tuple[str, str], cli: Command) -> None:
     for command in (("explain", *files, "1"), ("weights",)):
         refused = cli(*command, "-m", name)
         assert refused.code == 2

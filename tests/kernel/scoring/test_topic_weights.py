@@ -1,4 +1,4 @@
-"""Weighted means of topics: what is weighted, and what refuses weights."""
+"""Weighted means of topics: weighted values, and refusals of weights."""
 
 import random
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Options that no measure uses: a note appears exactly where an option changes nothing of what is computed."""
+"""Options that no measure uses: a note appears exactly if an option changes none of the computed numbers."""
 
 import random
 import warnings
@@ -30,16 +30,16 @@ MORE = (
     ' err(judged_only=True) p(judged_only=True)@3 cwl(C="1/(1+cost)",horizon=50)'
     " ia(err) ia(ap)@5 ia(bpref) ia(rbp) ia(gap) erria(norm=best,gain=0:0.2:0.5:0.75)"
 )
-MEASURES = [*sorted((one for one in REPRESENTATIVES if not one.parameters), key=str), *parse_measures(MORE)]
+MEASURES = [*sorted((measure for measure in REPRESENTATIVES if not measure.parameters), key=str), *parse_measures(MORE)]
 
 BESIDE: dict[str, dict[str, Any]] = {
     "alone": {},
     "residuals": {"residuals": True, "top_grade": 4},
     "bounds": {"bounds": True, "top_grade": 4},
 }
-"""What is asked for beside the scores; a top grade above those of the qrels leaves room for another top gain."""
+"""Other requested values; a top grade above those of the qrels leaves room for another top gain."""
 CONTEXT: dict[str, dict[str, Any]] = {"gain": {"top_grade": 4}, "top_grade": {"gain": "linear", "top_grade": 3}}
-"""What an option is given with so that its effect shows: nerr5 is 0 unless a gain is 1."""
+"""Options that make the effect of another visible: nerr5 is 0 unless a gain is 1."""
 VALUES: dict[str, Any] = {
     "gain": "0:0:0.9:1:1",
     "rel": 3,
@@ -79,16 +79,17 @@ def _run(topics: Sequence[str], draw: random.Random) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run and qrels of each kind in which grades, types and lengths of lists vary; `few`: two runs of ten topics."""
-    made = tmp_path_factory.mktemp("unused")
-    (made / "run").write_text("".join(_run(TOPICS, random.Random(0))))
+    """Return a run and qrels of each kind, with various grades, types and lengths of lists; `few`: two runs of ten
+    topics."""
+    path = tmp_path_factory.mktemp("unused")
+    (path / "run").write_text("".join(_run(TOPICS, random.Random(0))))
     for kind in KINDS:
-        (made / kind).write_text("".join(_qrels(kind, TOPICS, random.Random(1))))
-    (made / "few").mkdir()
+        (path / kind).write_text("".join(_qrels(kind, TOPICS, random.Random(1))))
+    (path / "few").mkdir()
     for seed in (2, 3):
-        (made / "few" / f"run{seed}").write_text("".join(_run(TOPICS[:10], random.Random(seed))))
-    (made / "few" / "qrels").write_text("".join(_qrels("judged", TOPICS[:10], random.Random(4))))
-    return made
+        (path / "few" / f"run{seed}").write_text("".join(_run(TOPICS[:10], random.Random(seed))))
+    (path / "few" / "qrels").write_text("".join(_qrels("judged", TOPICS[:10], random.Random(4))))
+    return path
 
 
 Columns = dict[Measure, Any]
@@ -96,15 +97,15 @@ Columns = dict[Measure, Any]
 
 @pytest.fixture(scope="module")
 def plainly(folder: Path) -> Callable[[str, dict[str, Any]], Columns]:
-    """The numbers without the option, which is the same for many: computed once."""
-    known: dict[str, Columns] = {}
+    """Return a function for the numbers without the option, which many cases share: computed once."""
+    cache: dict[str, Columns] = {}
 
     def columns(kind: str, options: dict[str, Any]) -> Columns:
         key = f"{kind} {options}"
-        if key not in known:
-            measures = [one for one in MEASURES if kind in _kinds(one)]
-            known[key] = _columns(folder / "run", folder / kind, measures, options | KINDS[kind])
-        return known[key]
+        if key not in cache:
+            measures = [measure for measure in MEASURES if kind in _kinds(measure)]
+            cache[key] = _columns(folder / "run", folder / kind, measures, options | KINDS[kind])
+        return cache[key]
 
     return columns
 
@@ -114,9 +115,9 @@ def _numbers(run: Path, qrels: Path, measures: list[Measure], options: dict[str,
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         scores = gradedeval.evaluate(str(run), str(qrels), measures, **options)
-    found = scores.runs[0]
-    bounds = np.full((2, *found.score.shape), np.nan) if found.bounds is None else found.bounds
-    return [found.score, found.residual, found.unjudged, found.included.astype(float), *bounds]
+    run_scores = scores.runs[0]
+    bounds = np.full((2, *run_scores.score.shape), np.nan) if run_scores.bounds is None else run_scores.bounds
+    return [run_scores.score, run_scores.residual, run_scores.unjudged, run_scores.included.astype(float), *bounds]
 
 
 def _columns(run: Path, qrels: Path, measures: list[Measure], options: dict[str, Any]) -> Columns:
@@ -135,31 +136,33 @@ def test_every_option_about_measures_is_walked() -> None:
     assert {name for name, described in OPTIONS.items() if described.use} == VALUES.keys()
     sections = {described.section for described in OPTIONS.values() if described.use}
     assert {
-        name for name, one in OPTIONS.items() if one.section in sections and one.commands != "none"
+        name for name, option in OPTIONS.items() if option.section in sections and option.commands != "none"
     } == VALUES.keys()
 
 
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize("beside", ["alone", "bounds", pytest.param("residuals", marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("others", ["alone", "bounds", pytest.param("residuals", marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("name", VALUES)
 def test_options_that_change_no_number_are_noted(
-    name: str, beside: str, folder: Path, plainly: Callable[[str, dict[str, Any]], Columns]
+    name: str, others: str, folder: Path, plainly: Callable[[str, dict[str, Any]], Columns]
 ) -> None:
     costs = {} if name == "costs" else {"costs": {"a": 1, "b": 2, "c": 3}}
-    plain = {**BESIDE[beside], **CONTEXT.get(name, {}), **costs}
-    if name == beside:
+    plain = {**BESIDE[others], **CONTEXT.get(name, {}), **costs}
+    if name == others:
         return  # it is there already
     changed: set[Measure] = set()
     scored: set[Measure] = set()
     for kind, reading in KINDS.items():
         if (name, kind) == ("fill", "strata"):
             continue
-        before = plainly(kind, plain)
-        after = _columns(folder / "run", folder / kind, list(before), {**plain, **reading, name: VALUES[name]})
+        original = plainly(kind, plain)
+        after = _columns(folder / "run", folder / kind, list(original), {**plain, **reading, name: VALUES[name]})
         scored |= after.keys()
-        changed |= {one for one in after if not np.allclose(before[one], after[one], 0, 1e-12, equal_nan=True)}
-    noted = {one for one in scored if _noted(one, name, {**plain, name: VALUES[name]})}
-    false, missing = noted & changed, {str(one) for one in scored - changed - noted}
+        changed |= {
+            column for column in after if not np.allclose(original[column], after[column], 0, 1e-12, equal_nan=True)
+        }
+    noted = {column for column in scored if _noted(column, name, {**plain, name: VALUES[name]})}
+    false, missing = noted & changed, {str(column) for column in scored - changed - noted}
     assert not false
     assert not missing
     assert scored
@@ -189,7 +192,7 @@ def test_one_of_several_measures_is_enough() -> None:
 
 @pytest.mark.parametrize("name", ["gain", "rel"])
 def test_a_parameter_that_a_measure_takes_is_named_in_its_notation(name: str) -> None:
-    """Every measure that takes the option's value as a parameter, but not from the option."""
+    """Try every measure that takes the option's value as a parameter, but not from the option."""
     value = {"gain": "exp", "rel": 2}[name]
     options, hints = resolve_options(**{name: value}), 0
     for measure in MEASURES:
@@ -227,7 +230,7 @@ COMMANDS = {
     "plot explain": "{runs} -m {m} --topic 01 -o picture.svg",
     "plot power": "{runs} -m {m} --draws 50 -o picture.svg",
 }
-"""What a command is called with: a measure that uses neither option, or one that does."""
+"""The arguments of each command: a measure that uses neither option, or one that uses it."""
 
 
 @pytest.mark.one_in(3)
@@ -237,10 +240,10 @@ def test_every_command_says_once_which_option_is_not_used(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     runs = f"{folder}/few/run2 {folder}/few/run3 {folder}/few/qrels"
-    for measure, other, unused in (("ndcg@5", "err@5", ["--rel 2", "-k 10"]), ("ap", "p", [])):
-        words = COMMANDS[name].format(runs=runs, m=measure, other=other).split()
+    for measure, without, unused in (("ndcg@5", "err@5", ["--rel 2", "-k 10"]), ("ap", "p", [])):
+        words = COMMANDS[name].format(runs=runs, m=measure, other=without).split()
         outcome = cli(*name.split(), *words, "--rel", "2", *([] if name == "informative" else ["-k", "10"]))
         assert outcome.code in (0, 1), outcome.messages
         options = [message.split(":")[0] for message in outcome.messages if "no measure here uses it" in message]
-        wanted = [option for option in unused if not (name == "informative" and option == "-k 10")]
-        assert sorted(options) == sorted(wanted), outcome.messages
+        expected = [option for option in unused if not (name == "informative" and option == "-k 10")]
+        assert sorted(options) == sorted(expected), outcome.messages

@@ -1,4 +1,4 @@
-"""Files that are written: on the disk before they have their name, whatever that is."""
+"""Written files: their data are on the disk before a file gets its name."""
 
 import os
 import signal
@@ -39,26 +39,26 @@ def test_a_name_that_is_too_long_is_an_error(tmp_path: Path) -> None:
 
 @pytest.fixture
 def seen(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What reaches the disk: the name of each file that is synced, and each name that is given."""
-    found: list[str] = []
+    """Return a list of the names of synced files and of renames, in order."""
+    names: list[str] = []
     sync, replace = os.fsync, Path.replace
 
     def synced(handle: int) -> None:
-        found.append(Path(os.readlink(f"/proc/self/fd/{handle}")).name)
+        names.append(Path(os.readlink(f"/proc/self/fd/{handle}")).name)
         sync(handle)
 
     def renamed(self: Path, target: Path) -> Path:
-        found.append(f"{self.name} → {target.name}")
+        names.append(f"{self.name} → {target.name}")
         return replace(self, target)
 
     monkeypatch.setattr(os, "fsync", synced)
     monkeypatch.setattr(Path, "replace", renamed)
-    return found
+    return names
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="nothing says which files are open")
 def test_data_are_synced_before_the_file_is_renamed(seen: list[str], tmp_path: Path) -> None:
-    """And so is the name before that is said; a history, once it has grown."""
+    """Write the folder, too, before reporting success; a history after it has grown."""
     write_file(b"new", str(tmp_path / "scores.csv"))
     unfinished = seen[0]
     assert unfinished.startswith(".gradedeval-")
@@ -87,7 +87,7 @@ def test_a_device_without_storage_is_not_an_error() -> None:
 
 
 class Met(Exception):
-    """What the handler of a caller raises."""
+    """The exception that a caller's signal handler raises."""
 
 
 @contextmanager
@@ -105,7 +105,7 @@ def raises(number: int, frame: object) -> None:
 
 @pytest.mark.parametrize("number", ENDING, ids=lambda number: number.name)
 @linux
-def test_a_signal_waits_until_the_block_ends_whichever_thread_it_meets(number: signal.Signals) -> None:
+def test_a_signal_waits_until_the_block_ends_in_any_thread(number: signal.Signals) -> None:
     done = []
 
     def work() -> None:

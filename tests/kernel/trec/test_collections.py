@@ -1,4 +1,4 @@
-"""Test collections by name: what is read, what is downloaded and when, and the conventions of each."""
+"""Test collections by name: reading, downloads on request, and the conventions of each."""
 
 import importlib
 import json
@@ -35,7 +35,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def far(files: Path, monkeypatch: pytest.MonkeyPatch) -> Far:
-    """The package, whose cache is empty."""
+    """Return the package with an empty cache."""
     return fake_ir_datasets.install(monkeypatch, files / "home", {DL19: JUDGED})
 
 
@@ -53,7 +53,7 @@ def test_a_name_stands_for_the_judgments_in_the_cache(files: Path, far: Far, cli
     assert [row["score"] for row in json.loads(judgments.text)["rows"]] == [
         row["score"] for row in json.loads(plain.text)["rows"]
     ]
-    signatures = [json.loads(one.text)["signature"] for one in (plain, judgments)]
+    signatures = [json.loads(output.text)["signature"] for output in (plain, judgments)]
     digest = Qrels("qrels.txt").digest
     assert [f"qrels {digest}" in signature for signature in signatures] == [True, True]
     assert f"qrels format ir_datasets:{DL19}" in signatures[1]
@@ -83,10 +83,10 @@ def test_queries_are_not_downloaded_either(far: Far, cli: Command) -> None:
 
 
 def test_a_keyword_allows_downloads_in_python(far: Far) -> None:
-    for read in (Qrels, lambda qrels: gradedeval.evaluate("run.txt", qrels, "ap")):
+    for function in (Qrels, lambda qrels: gradedeval.evaluate("run.txt", qrels, "ap")):
         cure = "`gradedeval collections dl19-passage --download` fetches them"
         with pytest.raises(InputError, match=rf"^dl19-passage: its files are not on this machine; {cure}$") as error:
-            read("dl19-passage")
+            function("dl19-passage")
         assert (error.value.kind, far.asked) == ("download", [])
     with pytest.warns(gradedeval.EvaluationWarning, match="downloaded by ir_datasets"):
         qrels = Qrels("dl19-passage", download=True)
@@ -105,16 +105,18 @@ def test_every_command_names_the_download_command(far: Far, cli: Command) -> Non
     (row,) = json.loads(cli("collections", "dl19-passage", "-f", "json").text)["rows"]
     assert (row["rel"], row["here"], row["judgments"][:13]) == (2, "yes", "4 of 2 topics")
     assert cli("trec_eval", "dl19-passage", "run.txt").code == 0
-    other = cli("collections", "ir_datasets:vaswani").messages + cli("trec_eval", "ir_datasets:gov", "run.txt").messages
-    assert other == ["ir_datasets:gov: unknown to ir_datasets; see https://ir-datasets.com for the names"]
+    messages = (
+        cli("collections", "ir_datasets:vaswani").messages + cli("trec_eval", "ir_datasets:gov", "run.txt").messages
+    )
+    assert messages == ["ir_datasets:gov: unknown to ir_datasets; see https://ir-datasets.com for the names"]
 
 
 def test_a_file_of_that_name_wins(files: Path, far: Far, cli: Command) -> None:
     (files / "dl19-passage").write_bytes(JUDGED)
-    found = cli("run.txt", "dl19-passage", "-m", "ap")
+    output = cli("run.txt", "dl19-passage", "-m", "ap")
     wins = f"dl19-passage: read from the file of that name; the collection of that name is ir_datasets:{DL19}"
-    assert found.messages == [wins]
-    assert found.text == cli("run.txt", "qrels.txt", "-m", "ap").text
+    assert output.messages == [wins]
+    assert output.text == cli("run.txt", "qrels.txt", "-m", "ap").text
     with pytest.warns(gradedeval.EvaluationWarning, match="^dl19-passage: read from the file of that name"):
         Qrels("dl19-passage")
 
@@ -167,15 +169,15 @@ def test_collections_are_listed_with_their_availability(files: Path, far: Far, c
     ]
 
 
-def test_without_the_package_the_list_says_so(cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package_the_list_names_the_installation(cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
-    for one in Qrels.collections().values():
-        one.__dict__.pop("is_local", None)
-    found = cli("collections")
-    assert found.messages == [
+    for collection in Qrels.collections().values():
+        collection.__dict__.pop("is_local", None)
+    output = cli("collections")
+    assert output.messages == [
         "collections on this machine are unknown without ir_datasets; pip install 'gradedeval[collections]'"
     ]
-    assert "dl19-passage" in found.text
+    assert "dl19-passage" in output.text
 
 
 def test_missing_data_are_looked_up_once(files: Path, far: Far) -> None:
@@ -188,14 +190,14 @@ def test_missing_data_are_looked_up_once(files: Path, far: Far) -> None:
 
 
 def test_names_and_datasets_are_unique() -> None:
-    known = list(Qrels.collections().values())
-    assert len({one.dataset for one in known}) == len(known) >= 40
-    for one in known:
-        assert gradedeval.parse_measures(one.measures)
-        assert "." not in one.name
+    collections = list(Qrels.collections().values())
+    assert len({collection.dataset for collection in collections}) == len(collections) >= 40
+    for collection in collections:
+        assert gradedeval.parse_measures(collection.measures)
+        assert "." not in collection.name
     years = {f"dl{year}-{kind}" for year in range(19, 24) for kind in ("passage", "doc")}
     assert years < set(Qrels.collections())
-    assert {name for name, one in Qrels.collections().items() if one.rel == 2} == {
+    assert {name for name, collection in Qrels.collections().items() if collection.rel == 2} == {
         *(f"dl{year}-passage" for year in range(19, 24)), "dl-hard", "dl-hard-doc",
     }  # fmt: skip
 
@@ -208,10 +210,10 @@ def test_the_package_itself_has_them_and_opens_no_socket(files: Path, monkeypatc
     real = importlib.reload(real) if real.util.home_path() != files / "home" else real
     monkeypatch.setattr(socket, "socket", fake_ir_datasets.no_network)
     monkeypatch.setattr(socket, "create_connection", fake_ir_datasets.no_network)
-    for one in Qrels.collections().values():
-        assert real.load(one.dataset).has_qrels(), one.name
+    for collection in Qrels.collections().values():
+        assert real.load(collection.dataset).has_qrels(), collection.name
         with pytest.raises(InputError, match="its files are not on this machine"):
-            Qrels(one.name)
+            Qrels(collection.name)
     cached(files, "msmarco-passage/trec-dl-2019")
     assert Qrels("dl19-passage").digest == Qrels("qrels.txt").digest
     assert named_qrels.COLLECTIONS["robust04"].dataset == "disks45/nocr/trec-robust-2004"

@@ -1,4 +1,4 @@
-"""Columns go by the names of other tools; what could be taken for another column is refused."""
+"""Columns by the names of other tools; ambiguous columns are refused."""
 
 from pathlib import Path
 
@@ -19,8 +19,10 @@ KINDS = [(content, name) for content in ("topic", "docno", "score", "grade") for
 
 @pytest.mark.parametrize(("content", "name"), KINDS)
 def test_runs_qrels_labels_weights_and_clicks_have_the_same_names(content: str, name: str, tmp_path: Path) -> None:
-    """A name that qrels had was unknown to slices, topic weights or click logs."""
-    names = {one: one for one in ("topic", "docno", "score", "grade")} | {content: name.replace("_", "-").title()}
+    """Read slices, topic weights and click logs by the names that qrels accept."""
+    names = {column: column for column in ("topic", "docno", "score", "grade")} | {
+        content: name.replace("_", "-").title()
+    }
     both = f"{names['topic']},{names['docno']}"
     files = {
         "run.csv": f"{both},{names['score']}\n1,a,2.5\n1,b,1.5\n2,a,1\n",
@@ -66,19 +68,19 @@ def test_a_refusal_names_an_option_that_reads_the_file(
     refused = cli(*command)
     assert refused.code == 1
     assert refused.messages[-1].endswith(f"name it, as in {option}"), refused.messages
-    read = cli(*command, *option.split(" "))
-    assert read.code == 0, read.messages
-    assert "rr,1" in read.text
+    output = cli(*command, *option.split(" "))
+    assert output.code == 0, output.messages
+    assert "rr,1" in output.text
 
 
-def test_the_best_known_of_competing_column_names_counts() -> None:
+def test_the_most_common_of_competing_column_names_wins() -> None:
     names = ["docid", "query", "docno", "qid"]
     assert (find_column(names, TOPIC), find_column(names, DOCNO)) == ("qid", "docno")
     assert find_grades(["score", "label"]) == "label"
 
 
-def test_no_name_stands_for_two_columns() -> None:
-    names = [name for known in COLUMNS.values() for name in known]
+def test_no_name_means_two_columns() -> None:
+    names = [name for aliases in COLUMNS.values() for name in aliases]
     assert len(set(names)) == len(names)
     assert find_column(["Score"], GRADE) is None
 

@@ -60,14 +60,14 @@ SOURCES: dict[str, Callable[[Any, Path], Any]] = {
 @pytest.mark.parametrize("damage", COLUMNS)
 def test_a_damaged_column_is_refused_by_its_name(damage: str, column: str, source: str, tmp_path: Path) -> None:
     columns = {"topic": pa.array(["1", "1", "1", "2"]), "docno": DOCNOS, "score": pa.array([4.0, 3.0, 2.0, 1.0])}
-    given = SOURCES[source](pa.table({**columns, column: COLUMNS[damage]()}), tmp_path)
+    source_with_damage = SOURCES[source](pa.table({**columns, column: COLUMNS[damage]()}), tmp_path)
     with pytest.raises(InputError) as error:
-        gradedeval.evaluate(given, QRELS, "ap")
+        gradedeval.evaluate(source_with_damage, QRELS, "ap")
     assert f"column '{column}' is damaged; write the table again" in str(error.value)
 
 
 def test_a_batch_with_columns_of_different_lengths_is_refused(cli: Command, tmp_path: Path) -> None:
-    """The documents of the second batch would have the scores of others."""
+    """Change the length of a column: the documents of the second batch would have the scores of others."""
     short = [pa.array(["1"] * 3), pa.array(["d1", "d2", "d3"]), pa.array([9.0, 8.0, 7.0])]
     (tmp_path / "qrels").write_text("1 0 d1 1\n")
     sink = pa.BufferOutputStream()
@@ -77,10 +77,14 @@ def test_a_batch_with_columns_of_different_lengths_is_refused(cli: Command, tmp_
     content = bytearray(sink.getvalue().to_pybytes())
     # A node of a batch says how many values a column has, and how many of them are missing: 3, 0; the column of scores
     # comes last.
-    nodes = [at for at in range(0, len(content) - 48, 8) if content[at : at + 48] == bytes([3, *bytes(15)]) * 3]
+    nodes = [
+        offset
+        for offset in range(0, len(content) - 48, 8)
+        if content[offset : offset + 48] == bytes([3, *bytes(15)]) * 3
+    ]
     assert len(nodes) == 2
-    for at, number in zip(nodes, (2, 4), strict=True):
-        content[at + 32] = number
+    for offset, number in zip(nodes, (2, 4), strict=True):
+        content[offset + 32] = number
     (tmp_path / "FILE").write_bytes(bytes(content))
     done = cli("FILE", "qrels", "-m", "ap")
     assert (done.code, done.out) == (1, b"")
@@ -101,7 +105,7 @@ def test_feather_of_version_1_is_refused(cli: Command, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("files", [8, pytest.param(100, marks=pytest.mark.exhaustive)])
 def test_each_damaged_file_is_one_message_or_has_the_scores_of_an_honest_reader(files: int) -> None:
-    """More of them: `python -m tests.fuzz --only columnar`."""
+    """Check a few damages; for more: `python -m tests.fuzz --only columnar`."""
     ways, wrong = batch(0, files)
     assert wrong == []
     assert {way.partition(" ")[2] for way in ways} == {"scored", "refused"}

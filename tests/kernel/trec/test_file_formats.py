@@ -109,17 +109,19 @@ def rows_of(draw: random.Random, separator: str) -> str:
     return draw.choice(["", "\ufeff", "# by us\n"]) + draw.choice(["\n", "\r\n"]).join(lines) + draw.choice(["\n", ""])
 
 
-@pytest.mark.parametrize("seeds", sampled([range(at, at + 20) for at in range(0, 1000, 20)], 50), ids=str)
+@pytest.mark.parametrize("seeds", sampled([range(start, start + 20) for start in range(0, 1000, 20)], 50), ids=str)
 def test_both_readers_find_the_same_in_a_separated_file(seeds: range) -> None:
-    judgments = Qrels({topic: {f"doc-{at}": at % 3 for at in range(0, 60, 2)} for topic in ("1", "2", "t3")})
+    judgments = Qrels(
+        {topic: {f"doc-{number}": number % 3 for number in range(0, 60, 2)} for topic in ("1", "2", "t3")}
+    )
     for seed in seeds:
         draw = random.Random(seed)
         content = rows_of(draw, draw.choice("\t,")).encode()
         options = Options(lenient=draw.random() < 0.3)
         simple = outcome(partial(read_by_line, "run", content, judgments, options))
         for block in (64, 1 << 12):
-            found = outcome(partial(read_in_blocks, named(content), judgments, options, block=block))
-            assert found == simple, seed
+            result = outcome(partial(read_in_blocks, named(content), judgments, options, block=block))
+            assert result == simple, seed
 
 
 @pytest.mark.parametrize(
@@ -156,7 +158,7 @@ def test_no_field_of_a_separated_line_moves_into_another_column(line: str, tmp_p
         ("qrels", b"q d L1\nq e L0\n", "ntcir"),
         ("qrels", b"q 0 d L1\n", "trec"),
         ("run", b' {"q": {"d": 1}}', "json"),
-        ("run", b'{"q": {' + b", ".join(b'"d%d": 1' % at for at in range(9000)) + b"}}", "json"),
+        ("run", b'{"q": {' + b", ".join(b'"d%d": 1' % start for start in range(9000)) + b"}}", "json"),
         ("run", b'"qid","docno","score"\n"q","d",1\n', "csv"),
         ("run", b"Query ID\tDoc-ID\tScore\nq\td\t1\n", "tsv"),
         ("qrels", b"query-id\tcorpus-id\tscore\n", "beir"),
@@ -203,9 +205,9 @@ def test_a_byte_order_mark_is_skipped_with_a_note(sample: Sample, folder: Path, 
     sample.write(folder / "FILE")
     content = (folder / "FILE").read_bytes()
     (folder / "FILE").write_bytes(b"\xef\xbb\xbf" + content)
-    read = cli(*sample.files, *MEASURES, *sample.words)
-    assert numbers(read.text) == numbers(cli("trec.run", "trec.qrels", *MEASURES).text)
-    assert read.messages[0] == f"FILE: {MARK}"
+    output = cli(*sample.files, *MEASURES, *sample.words)
+    assert numbers(output.text) == numbers(cli("trec.run", "trec.qrels", *MEASURES).text)
+    assert output.messages[0] == f"FILE: {MARK}"
 
 
 @pytest.mark.one_in(3)
@@ -219,8 +221,8 @@ def test_lint_finds_no_error_in_a_good_file(sample: Sample, folder: Path, cli: C
 def test_a_header_may_be_quoted_in_a_comment(folder: Path, cli: Command) -> None:
     (folder / "run").write_text("# topic,docno,score\ntopic,docno,score\n51,d7,2\n51,d2,1\n")
     for order in ("score", "file"):
-        read = cli("run", "trec.qrels", "-m", "num_ret", "--topics", "both", "--order", order, "-f", "csv")
-        assert ",2" in read.text, read
+        output = cli("run", "trec.qrels", "-m", "num_ret", "--topics", "both", "--order", order, "-f", "csv")
+        assert ",2" in output.text, output
 
 
 def test_a_bad_record_is_named_by_its_line(folder: Path, cli: Command) -> None:
@@ -329,8 +331,8 @@ def test_files_saved_by_ranx_are_read(kind: str, folder: Path, cli: Command) -> 
     ranx = pytest.importorskip("ranx", reason="ranx is not installed")
     ranx.Run(nested(ROWS)).save("ranx.run", kind=kind)
     ranx.Qrels(nested(JUDGED)).save("ranx.qrels", kind=kind)
-    plain, read = cli("trec.run", "trec.qrels", *MEASURES), cli("ranx.run", "ranx.qrels", *MEASURES)
-    assert sorted(numbers(read.text)) == sorted(numbers(plain.text)), read.messages
+    plain, saved = cli("trec.run", "trec.qrels", *MEASURES), cli("ranx.run", "ranx.qrels", *MEASURES)
+    assert sorted(numbers(saved.text)) == sorted(numbers(plain.text)), saved.messages
 
 
 def test_exports_of_ir_datasets_are_read_or_refused(folder: Path, cli: Command) -> None:

@@ -1,4 +1,4 @@
-"""No message prints a huge value whole, whatever it is and wherever it stands."""
+"""Messages shorten huge values of any kind in any place."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LONGEST = 2_300
 
 
 def sources(value: Any, name: str) -> dict[str, Any]:
-    """Everything that may hold a value: topics, docnos, numbers, entries, lists, and names of fields."""
+    """Return values in all places of a source: topics, docnos, numbers, entries, lists, and names of fields."""
     text = value if isinstance(value, str) else json.dumps(value)
     number = "score" if name == "run" else "grade"
     listed = "retrieved" if name == "run" else "expected"
@@ -60,14 +60,14 @@ def lengths(message: str) -> list[int]:
 @pytest.mark.parametrize("kind", ["run", "qrels"])
 @pytest.mark.parametrize("huge", HUGE)
 def test_a_huge_value_is_shortened_in_every_message(huge: str, kind: str, tmp_path: Path) -> None:
-    other: Any = {"q": {"d": 1}, "r": {"d": 1.0}}
+    counterpart: Any = {"q": {"d": 1}, "r": {"d": 1.0}}
     for where, source in sources(HUGE[huge], kind).items():
         (tmp_path / "file.json").write_text(json.dumps(source))
-        for given in (source, str(tmp_path / "file.json")):
+        for content in (source, str(tmp_path / "file.json")):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 try:
-                    gradedeval.evaluate(*((given, other) if kind == "run" else (other, given)), "ap")
+                    gradedeval.evaluate(*((content, counterpart) if kind == "run" else (counterpart, content)), "ap")
                     messages = []
                 except gradedeval.InputError as error:
                     messages = [str(error), error.cli_text]

@@ -109,7 +109,7 @@ def test_documents_say_the_same_by_columns_and_by_objects(
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("together", [1, 2, 5])
 @pytest.mark.parametrize("changed", ["\t", "\\", '"', "{", "}", ",", ":", " ", "x"])
-def test_documents_written_as_usual_become_columns(
+def test_documents_in_usual_notation_become_columns(
     changed: str, together: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gradedeval.kernel.trec.text_columns.NAMES", together)
@@ -118,18 +118,18 @@ def test_documents_written_as_usual_become_columns(
     whole = json.dumps(usual, ensure_ascii=False), json.dumps(usual, ensure_ascii=False, separators=(",", ":")) + "\n"
     for text in whole:
         with closing(Stream(Source(BytesIO(text.encode())))) as stream:
-            found = text_columns.nested_numbers(stream)
-        assert found is not None
-        assert (found.topics, found.size.tolist()) == ([b"1", b"2", b"3"], [3, 1, 2])
-        pairs = zip(found.docno.tolist(), found.value.tolist(), strict=True)
+            table = text_columns.nested_numbers(stream)
+        assert table is not None
+        assert (table.topics, table.size.tolist()) == ([b"1", b"2", b"3"], [3, 1, 2])
+        pairs = zip(table.docno.tolist(), table.value.tolist(), strict=True)
         assert list(pairs) == [pair for documents in usual.values() for pair in documents.items()]
-    for at in range(len(whole[0])):
-        other = whole[0][:at] + changed + whole[0][at:]
-        with closing(Stream(Source(BytesIO(other.encode())))) as stream:
-            found = text_columns.nested_numbers(stream)
-        if found is not None:
-            names = [name for documents in json.loads(other).values() for name in documents]
-            assert found.docno.tolist() == names
+    for position in range(len(whole[0])):
+        variant = whole[0][:position] + changed + whole[0][position:]
+        with closing(Stream(Source(BytesIO(variant.encode())))) as stream:
+            table = text_columns.nested_numbers(stream)
+        if table is not None:
+            names = [name for documents in json.loads(variant).values() for name in documents]
+            assert table.docno.tolist() == names
 
 
 @pytest.mark.parametrize("name", LINES)
@@ -152,21 +152,21 @@ NO_NUMBERS = ["+7", "07", "-07", ".5", "-.5", "5.", "5.e3", "-", "", "1_0", "0x1
 
 
 @pytest.mark.parametrize("number", [*NUMBERS, "9" * 400, *NO_NUMBERS])
-@pytest.mark.parametrize("at", [0, 1, 2])
-def test_numbers_equal_the_numbers_of_json(number: str, at: int) -> None:
+@pytest.mark.parametrize("index", [0, 1, 2])
+def test_numbers_equal_the_numbers_of_json(number: str, index: int) -> None:
     lines = [LINE.format(1, f"a.e{row}", row + 0.25).encode() for row in range(3)]
-    lines[at] = LINE.format(1, "x", number).encode()
+    lines[index] = LINE.format(1, "x", number).encode()
     data = b"".join(lines)
     try:
         scores = [float(json.loads(line)["score"]) for line in lines]
     except (ValueError, OverflowError):
         scores = None
     scores = scores if scores and all(map(math.isfinite, scores)) else None
-    found = columns_of(data, {"topic": "1", "docno": "x", "score": 1})
-    assert (found and found.array("score").tolist()) == scores
-    if found:
-        assert found["score"] == [json.loads(line)["score"] for line in lines]
-        assert found["docno"] == [json.loads(line)["docno"] for line in lines]
+    table = columns_of(data, {"topic": "1", "docno": "x", "score": 1})
+    assert (table and table.array("score").tolist()) == scores
+    if table:
+        assert table["score"] == [json.loads(line)["score"] for line in lines]
+        assert table["docno"] == [json.loads(line)["docno"] for line in lines]
 
 
 @pytest.mark.parametrize(
@@ -178,14 +178,14 @@ def test_numbers_equal_the_numbers_of_json(number: str, at: int) -> None:
         '{"topic": "1", "docno": "' + "é" * 40 + '", "text": "wet: dry, {1}", "rank": 3, "score": 2.5, "tag": "bm25"}',
     ],
 )
-def test_lines_written_alike_in_any_way(line: str) -> None:
-    other = line.replace("1", "22").replace("q", "bcdef").replace("é", "è").replace("wet", "wetter" * 20)
-    data = "\n".join([line, other, line]).encode()
+def test_lines_in_one_notation_become_columns(line: str) -> None:
+    variant = line.replace("1", "22").replace("q", "bcdef").replace("é", "è").replace("wet", "wetter" * 20)
+    data = "\n".join([line, variant, line]).encode()
     table = columns_of(data, json.loads(line))
     assert table is not None
     assert table.columns == list(json.loads(line))
     for name in table.columns:
-        assert table[name] == [json.loads(one)[name] for one in data.decode().split("\n")]
+        assert table[name] == [json.loads(row)[name] for row in data.decode().split("\n")]
         assert table.head(2)[name] == table[name][:2]
 
 

@@ -1,4 +1,4 @@
-"""Read what libraries for retrieval write, and print the figures that they print. The files and figures are of
+"""Read the files of libraries for retrieval, and print their figures. The files and figures are of
 
 - ragas 0.4.3: EvaluationDataset, IDBasedContextPrecision, IDBasedContextRecall;
 - LlamaIndex: RetrieverEvaluator of llama-index-core 0.14.25, EmbeddingQAFinetuneDataset of llama-index-finetuning
@@ -57,7 +57,7 @@ BY_ID = {"set_p": (0.5 + 1 / 3 + 1) / 3, "set_recall": (0.5 + 1 + 0.5) / 3}
 
 
 def texts(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame whose ids are text, as Parquet needs them."""
+    """Return a frame with ids as text, as Parquet needs them."""
     lists = [name for name in frame.columns if name.endswith("_ids")]
     return frame.assign(**{name: frame[name].map(lambda ids: [*map(str, ids)]) for name in lists})
 
@@ -114,7 +114,8 @@ def test_a_dataset_of_ragas_is_read_in_python(form: str, tmp_path: Path) -> None
 
 
 def test_without_results_or_references_ragas_has_no_number(tmp_path: Path, cli: Command) -> None:
-    """Its precision of no results and its recall of no references are nan, and left out of means; here they are 0."""
+    """Count precision without results and recall without references as 0; for ragas they are nan, and left out of
+    means."""
     more = [
         {"user_input": "a", "retrieved_context_ids": [], "reference_context_ids": ["x"]},
         {"user_input": "b", "retrieved_context_ids": ["x"], "reference_context_ids": []},
@@ -122,8 +123,8 @@ def test_without_results_or_references_ragas_has_no_number(tmp_path: Path, cli: 
     (tmp_path / "ragas.jsonl").write_text(lines([*RAGAS, *more]))
     file = tmp_path / "ragas.jsonl"
     assert means(cli, file, file, "set_p set_recall") == pytest.approx({name: 3 * BY_ID[name] / 5 for name in BY_ID})
-    left = means(cli, file, file, "set_p set_recall", "--topics", "relevant")
-    assert left["set_recall"] == pytest.approx((0.5 + 1 + 0.5 + 0) / 4)  # its mean
+    values = means(cli, file, file, "set_p set_recall", "--topics", "relevant")
+    assert values["set_recall"] == pytest.approx((0.5 + 1 + 0.5 + 0) / 4)  # its mean
 
 
 @pytest.mark.parametrize(
@@ -140,15 +141,15 @@ def test_without_results_or_references_ragas_has_no_number(tmp_path: Path, cli: 
         ("['a'],['b'],['c']", "FILE:2: 4 fields, expected 3"),
     ],
 )
-def test_a_cell_that_is_no_list_is_refused(cell: str, says: str, tmp_path: Path, cli: Command) -> None:
+def test_a_cell_that_is_not_a_list_is_refused(cell: str, says: str, tmp_path: Path, cli: Command) -> None:
     columns = f"{cell},['a']" if cell.count("[") < 3 else cell
     (tmp_path / "FILE").write_text(f"question,expected,retrieved\nx,{columns}\ny,['a'],['b']\n")
     refused = cli("FILE", "FILE", "-m", "rr")
     assert refused.code == 1
     assert [says in message for message in refused.messages] == [True], refused.messages
-    left = cli("FILE", "FILE", "-m", "rr", "--lenient")
-    assert left.code == 0
-    assert any("skipped 1 bad line, the first on line 2" in message for message in left.messages), left.messages
+    output = cli("FILE", "FILE", "-m", "rr", "--lenient")
+    assert output.code == 0
+    assert any("skipped 1 bad line, the first on line 2" in message for message in output.messages), output.messages
 
 
 def test_columns_of_lists_with_other_names_are_named(tmp_path: Path, cli: Command) -> None:
@@ -161,8 +162,8 @@ def test_columns_of_lists_with_other_names_are_named(tmp_path: Path, cli: Comman
         assert means(cli, tmp_path / "table", tmp_path / "table", "set_p", *words)["set_p"] == pytest.approx(11 / 18)
     qrels = gradedeval.Qrels(table, format=options["qrels_format"])
     with pytest.warns(gradedeval.EvaluationWarning):
-        found = gradedeval.evaluate(table, qrels, "set_p", run_format=options["run_format"])
-    assert found.means["set_p"] == pytest.approx(11 / 18)
+        scores = gradedeval.evaluate(table, qrels, "set_p", run_format=options["run_format"])
+    assert scores.means["set_p"] == pytest.approx(11 / 18)
 
 
 # LlamaIndex -------------------------------------------------------------------------------------------------------
@@ -211,8 +212,8 @@ def test_a_dataset_of_llamaindex_and_its_nodes_are_read(tmp_path: Path, cli: Com
     ]  # fmt: skip
     (tmp_path / "dataset.json").write_text(json.dumps(dataset, indent=4))
     (tmp_path / "nodes.jsonl").write_text(lines(nodes))
-    found = means(cli, tmp_path / "nodes.jsonl", tmp_path / "dataset.json", "mrr ndcg")
-    assert found == pytest.approx({name: sum(LLAMAINDEX[name]) / 3 for name in ("mrr", "ndcg")})
+    values = means(cli, tmp_path / "nodes.jsonl", tmp_path / "dataset.json", "mrr ndcg")
+    assert values == pytest.approx({name: sum(LLAMAINDEX[name]) / 3 for name in ("mrr", "ndcg")})
 
 
 # sentence-transformers --------------------------------------------------------------------------------------------
@@ -245,7 +246,7 @@ EVALUATOR = {
 def test_predictions_of_sentence_transformers_have_its_figures(
     predicted: dict[str, dict[str, float]], ties: tuple[str, ...], tmp_path: Path, cli: Command
 ) -> None:
-    """It breaks ties by ascending ids, and here they are broken by descending ones unless an option says so."""
+    """Break ties by ascending ids on request, as it does; the default is descending."""
     records = [
         {"query_id": topic, "query": query, "results": [{"corpus_id": docno, "score": score}
          for docno, score in predicted[topic].items()]} for topic, query in IDS.items()
@@ -273,15 +274,15 @@ MTEB = {
 
 
 def test_predictions_of_mteb_have_its_figures(tmp_path: Path, cli: Command) -> None:
-    """With a tie in topic q2, and grades up to 2, whose gains are the grades."""
+    """Check a tie in topic q2, and grades up to 2, whose gains are the grades."""
     predicted = {**PREDICTED, "q2": TIED["q2"]}
     document = {"mteb_model_meta": {"model_name": "me/birds", "revision": "1"}, "default": {"test": predicted}}
     judged = {"q1": {"geese-3": 1, "geese-7": 2}, "q2": {"owls-2": 1, "owls-1": 0},
               "q3": {"swifts-1": 2, "swifts-4": 1, "swifts-5": 1}}  # fmt: skip
     (tmp_path / "BirdRetrieval_predictions.json").write_text(json.dumps(document))
     (tmp_path / "qrels.json").write_text(json.dumps(judged))
-    found = means(cli, tmp_path / "BirdRetrieval_predictions.json", tmp_path / "qrels.json", " ".join(MTEB))
-    assert found == pytest.approx(MTEB, abs=5e-6)
+    values = means(cli, tmp_path / "BirdRetrieval_predictions.json", tmp_path / "qrels.json", " ".join(MTEB))
+    assert values == pytest.approx(MTEB, abs=5e-6)
 
 
 @pytest.mark.parametrize(

@@ -35,9 +35,9 @@ def test_json_of_records_by_topic_is_read(folder: Path, cli: Command) -> None:
 )
 def test_invalid_json_does_not_affect_other_runs(content: object, says: str, folder: Path, cli: Command) -> None:
     (folder / "wrong.json").write_text(json.dumps(content))
-    read = cli("wrong.json", "trec.run", "trec.qrels", "-m", "ap")
-    assert says in read.err.decode()
-    assert "trec.run" in read.text
+    output = cli("wrong.json", "trec.run", "trec.qrels", "-m", "ap")
+    assert says in output.err.decode()
+    assert "trec.run" in output.text
 
 
 def test_comma_separated_fields_get_a_hint(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_the_error_of_swapped_files_follows_no_other_error(swapped: tuple[str, s
     assert "During handling" not in trace
 
 
-@pytest.mark.parametrize("wrong", WRONG, ids=lambda one: one.what)
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda case: case.what)
 def test_an_error_about_a_file_hides_the_errors_that_it_replaces(wrong: Wrong, folder: Path) -> None:
     wrong.write(folder / "FILE")
     with pytest.raises(InputError) as raised:
@@ -122,18 +122,18 @@ def test_an_error_about_a_file_hides_the_errors_that_it_replaces(wrong: Wrong, f
     assert "errors.InputError" not in "".join(traceback.format_exception(raised.value)).rpartition("During handling")[0]
 
 
-def test_swapped_dicts_are_an_error_and_fractional_grades_none() -> None:
-    judged = {topic: {docno: at % 3 for at, docno in enumerate("abcdefgh")} for topic in "12"}
-    found = {topic: {docno: 0.95 - at / 16 for at, docno in enumerate("abcdefghijkl")} for topic in judged}
+def test_swapped_dicts_are_an_error_but_fractional_grades_are_not() -> None:
+    judged = {topic: {docno: rank % 3 for rank, docno in enumerate("abcdefgh")} for topic in "12"}
+    run = {topic: {docno: 0.95 - rank / 16 for rank, docno in enumerate("abcdefghijkl")} for topic in judged}
     with pytest.raises(InputError, match="swap them: the run comes first"):
-        evaluate(judged, found, "ap")
-    evaluate(judged, Qrels(found), "ap(rel=0.5)")
+        evaluate(judged, run, "ap")
+    evaluate(judged, Qrels(run), "ap(rel=0.5)")
     one_each = {str(topic): {"a": 1} for topic in range(12)}
     with pytest.raises(InputError, match="swap them: the run comes first"):
-        evaluate(one_each, dict.fromkeys(one_each, found["1"]), "ap")
-    ranked = {topic: {docno: 9 - at for at, docno in enumerate("abcd")} for topic in judged}
-    evaluate(ranked, found, "ap(rel=0.5)")  # fractional grades, and scores that count ranks
-    few = {"1": {"a": 2, "b": 1}}  # too few documents for an error: both may be what they are given for
+        evaluate(one_each, dict.fromkeys(one_each, run["1"]), "ap")
+    ranked = {topic: {docno: 9 - rank for rank, docno in enumerate("abcd")} for topic in judged}
+    evaluate(ranked, run, "ap(rel=0.5)")  # fractional grades, and scores that count ranks
+    few = {"1": {"a": 2, "b": 1}}  # too few documents for an error: they may not be swapped
     with pytest.warns(EvaluationWarning, match="are the two swapped"):
         evaluate({"1": {"a": 5, "b": 3}}, {"1": {"a": 0.5, "b": 1, "c": 1 / 3}}, "ap(rel=0.5)")
     with pytest.warns(
@@ -165,15 +165,15 @@ def test_two_columns_of_grades_are_an_error_that_names_both(folder: Path, cli: C
 
 def test_distances_of_ms_marco_are_noted(folder: Path, cli: Command) -> None:
     (folder / "FILE").write_text("51\td7\t1\t0.5\n51\td9\t2\t0.75\n52\td7\t1\t0.5\n52\td3\t2\t0.6\n52\td1\t3\t0.7\n")
-    read = cli("FILE", "trec.qrels", "-m", "ap")
-    assert "scores increase with the rank" in read.messages[0]
+    output = cli("FILE", "trec.qrels", "-m", "ap")
+    assert "scores increase with the rank" in output.messages[0]
     (folder / "FILE").write_text("51\td7\t1\t0.5\n51\td9\t2\t0.75\n52\td7\t1\t0.5\n52\td3\t2\t0.4\n52\td1\t3\t0.3\n")
     assert cli("FILE", "trec.qrels", "-m", "ap").messages == []
 
 
 def test_a_header_that_looks_like_data_is_noted(folder: Path, cli: Command) -> None:
-    read = cli("trec.run", "trec.qrels", "-m", "ap", "--run-format", "trec+header")
-    assert read.messages == [
+    output = cli("trec.run", "trec.qrels", "-m", "ap", "--run-format", "trec+header")
+    assert output.messages == [
         "trec.run: the first line looks like data, but is skipped: '51 Q0 d7 1 12.5 bm25'; leave out +header if it is "
         "not a header"
     ]
@@ -195,8 +195,8 @@ def test_grades_that_are_words_are_named_with_the_option_that_gives_them_grades(
     assert cli("trec.run", "FILE", "-m", "ap").messages == [f"FILE: grade 'HRel' is a word; {says}"]
 
 
-@pytest.mark.parametrize("wrong", [one for one in WRONG if "-format" in one.says], ids=lambda one: one.what)
-def test_a_cure_in_a_message_works_as_it_stands(wrong: Wrong, folder: Path, cli: Command) -> None:
+@pytest.mark.parametrize("wrong", [case for case in WRONG if "-format" in case.says], ids=lambda case: case.what)
+def test_the_cure_in_a_message_works(wrong: Wrong, folder: Path, cli: Command) -> None:
     wrong.write(folder / "FILE")
     cures = re.findall(r"(--\w+-format) (\S+)", wrong.says)
     assert any(cli(*wrong.files, "-m", "ap", *cure).code == 0 for cure in cures)

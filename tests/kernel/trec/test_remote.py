@@ -65,8 +65,10 @@ def test_a_missing_package_is_one_line_with_its_installation(monkeypatch: pytest
         for protocol in protocols:
             with pytest.raises(InputError) as error:
                 gradedeval.evaluate(f"{protocol}://bucket/x.run", {"1": {"a": 1}}, "rr")
-            said = str(error.value).removeprefix(f"{protocol}://bucket/x.run: needs a package that is not installed (")
-            why, _, hint = said.partition("); ")
+            message = str(error.value).removeprefix(
+                f"{protocol}://bucket/x.run: needs a package that is not installed ("
+            )
+            why, _, hint = message.partition("); ")
             assert package in why
             assert hint == "pip install 'gradedeval[remote]' and the fsspec package of the storage, such as s3fs"
 
@@ -137,12 +139,12 @@ def missing_for(status: int) -> FileNotFoundError:
     ids=["missing", "server fails", "cut off", "wrong key", "another fault"],
 )
 def test_errors_of_libraries_are_recognized(url: str, error: Exception, message: str) -> None:
-    """As libraries report it."""
+    """Check errors in the form in which libraries raise them."""
     assert str(fault(url, error)) == f"{url}: {message}"
 
 
 @pytest.mark.parametrize(
-    ("url", "shown"),
+    ("url", "printed"),
     [
         ("https://me:pass@host/a/b.run", "https://…@host/a/b.run"),
         ("https://token@host/b.run?X-Amz-Signature=1#2", "https://…@host/b.run?…"),
@@ -155,8 +157,8 @@ def test_errors_of_libraries_are_recognized(url: str, error: Exception, message:
         ("no url?x@y", "no url?x@y"),
     ],
 )
-def test_credentials_in_a_url_are_not_shown(url: str, shown: str) -> None:
-    assert redacted(url) == shown
+def test_credentials_in_a_url_are_not_shown(url: str, printed: str) -> None:
+    assert redacted(url) == printed
 
 
 def test_neither_names_nor_signature_nor_measures_show_a_password(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Read every shape of JSON as its TREC form; files in two columns, and lines whose topics have blanks."""
+"""All shapes of JSON equal their TREC form; files in two columns, and lines with blanks in topics."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ def test_each_format_is_listed_and_described() -> None:
 def test_the_example_of_a_shape_scores_as_its_trec_form(shape: Shape, kind: str, plain: Path, cli: Command) -> None:
     (plain / "FILE").write_text(example(shape, kind))
     run, qrels = (plain / "FILE", plain / "plain.qrels") if kind == "run" else (plain / "plain.run", plain / "FILE")
-    found = scores(cli, str(run), str(qrels))
-    assert found == scores(cli, "plain.run", "plain.qrels")
-    assert float(next(row for row in found if row.startswith("all,ndcg@10")).rpartition(",")[2]) == pytest.approx(NDCG)
+    rows = scores(cli, str(run), str(qrels))
+    assert rows == scores(cli, "plain.run", "plain.qrels")
+    assert float(next(row for row in rows if row.startswith("all,ndcg@10")).rpartition(",")[2]) == pytest.approx(NDCG)
     named = cli(str(run), str(qrels), "-m", "ap")
     assert f"{kind} format {shape.format or shape.name}" in named.text
 
@@ -144,8 +144,8 @@ def test_lists_of_ids_of_objects_and_numbers_are_read(
 ) -> None:
     first = {"query": "q", "expected": expected, "retrieved": retrieved}
     scored = isinstance(retrieved, dict) or any(isinstance(entry, dict) and "score" in entry for entry in retrieved)
-    other = {"query": "r", "expected": ["x"], "retrieved": {"x": 1} if scored else ["x"]}
-    done = of(cli, tmp_path, "".join(json.dumps(record) + "\n" for record in (first, other)))
+    second = {"query": "r", "expected": ["x"], "retrieved": {"x": 1} if scored else ["x"]}
+    done = of(cli, tmp_path, "".join(json.dumps(record) + "\n" for record in (first, second)))
     assert done.code == 0, done.messages
     assert f"golden.jsonl,q,ap,{ap}" in done.text
 
@@ -165,7 +165,7 @@ def test_an_id_with_a_value_is_the_topic_before_the_query(
     assert f"golden.jsonl,{topic},ap,1.0" in of(cli, tmp_path, content).text
 
 
-def test_topics_whose_lists_are_empty_stay(tmp_path: Path, cli: Command) -> None:
+def test_topics_with_empty_lists_stay(tmp_path: Path, cli: Command) -> None:
     done = of(
         cli, tmp_path,
         '{"query": "a", "expected": ["d1"], "retrieved": []}\n{"query": "b", "expected": [], "retrieved": ["d1"]}\n'
@@ -239,7 +239,7 @@ def test_a_golden_set_is_the_qrels_of_runs_even_with_results(plain: Path, cli: C
     assert cli("pool", *runs, str(golden), "--leave-one-out").code == 0
 
 
-def test_records_with_fields_of_ones_own_are_one_run() -> None:
+def test_records_with_user_defined_fields_are_one_run() -> None:
     rows = [
         {"q": "1", "chunk": "d2", "s": 7.5},
         {"q": "1", "chunk": "d7", "s": 3.25},
@@ -273,7 +273,7 @@ def test_fields_of_objects_in_python_are_named_too() -> None:
         gradedeval.evaluate({"q": {"b": 1.0}}, qrels, "rr", **options)
 
 
-def test_fields_of_ones_own_are_named(tmp_path: Path, cli: Command) -> None:
+def test_user_defined_fields_are_named(tmp_path: Path, cli: Command) -> None:
     content = '{"ask": "red shoes", "gold": [{"key": "d1", "worth": 2}], "top": [{"key": "d1", "cos": 0.5}]}\n'
     done = of(cli, tmp_path, content, "--run-format", "topic=ask,documents=top,docno=key,score=cos",
               "--qrels-format", "topic=ask,documents=gold,docno=key,grade=worth")  # fmt: skip
@@ -303,14 +303,14 @@ def test_fields_of_ones_own_are_named(tmp_path: Path, cli: Command) -> None:
         ('{"question": "a", "expected": ["d"], "retrieved": [{"doc": {"id": "d"}}]}', "--run-format docno=doc.id"),
     ],
 )
-def test_what_is_missing_is_named_in_one_line(content: str, says: str, tmp_path: Path, cli: Command) -> None:
+def test_missing_parts_are_named_in_one_line(content: str, says: str, tmp_path: Path, cli: Command) -> None:
     refused = of(cli, tmp_path, content)
     assert refused.code == 1
     assert [says in message for message in refused.messages] == [True], refused.messages
 
 
 @pytest.mark.parametrize("name", [*EXPECTED, *RETRIEVED])
-def test_the_names_of_lists_of_documents_are_known(name: str, plain: Path, cli: Command) -> None:
+def test_common_names_of_lists_of_documents_are_read(name: str, plain: Path, cli: Command) -> None:
     listed = (["d2", "d7"], ["d4"]) if name in RETRIEVED else (["d1", "d2"], {"d4": 2})
     records = [{"id": topic, name: documents, "answer": "x"} for topic, documents in zip("12", listed, strict=True)]
     (plain / "FILE").write_text("\n".join(map(json.dumps, records)))
@@ -339,7 +339,7 @@ def test_a_record_with_other_names_is_read_by_the_option_of_its_message(
 
 @pytest.mark.parametrize("form", ["lines", "list"])
 def test_lint_counts_records_of_an_unknown_layout_once(form: str, tmp_path: Path, cli: Command) -> None:
-    records = [{"id": f"q{at}", "my_key": ["d1"]} for at in range(20)]
+    records = [{"id": f"q{number}", "my_key": ["d1"]} for number in range(20)]
     (tmp_path / "golden").write_text("\n".join(map(json.dumps, records)) if form == "lines" else json.dumps(records))
     done = cli("lint", "golden")
     assert done.code == 1
@@ -445,7 +445,7 @@ def test_qrels_of_topic_and_docno_have_grade_1_with_a_note(
          "red shoes\td1\t1\nred shoes\td2\t1\nblue hat\td4\t2\n"),
     ],
 )  # fmt: skip
-def test_lines_whose_topics_have_blanks_are_split_at_tabs(run: str, qrels: str, plain: Path, cli: Command) -> None:
+def test_lines_with_blanks_in_topics_are_split_at_tabs(run: str, qrels: str, plain: Path, cli: Command) -> None:
     (plain / "tabs.run").write_text(run)
     (plain / "tabs.qrels").write_text(qrels)
     rows = scores(cli, "tabs.run", "tabs.qrels")
@@ -460,7 +460,7 @@ def test_tabs_and_blanks_may_be_mixed(plain: Path, cli: Command) -> None:
 
 
 @pytest.mark.parametrize("topic", ["red shoes", "what is new", "who sells red shoes"])
-def test_a_command_tells_runs_from_qrels_whose_topics_have_blanks(topic: str, plain: Path, cli: Command) -> None:
+def test_commands_distinguish_runs_from_qrels_with_blanks_in_topics(topic: str, plain: Path, cli: Command) -> None:
     (plain / "short.run").write_text(f"{topic}\td1\t0.5\n{topic}\td2\t0.25\n")
     (plain / "long.run").write_text(f"{topic}\tQ0\td2\t1\t2.5\ta\n{topic}\tQ0\td1\t2\t1.5\ta\n")
     (plain / "named.qrels").write_text(f"{topic}\t0\td1\t1\n{topic}\t0\td2\t0\n")
@@ -492,12 +492,12 @@ def test_tabs_split_no_line_that_has_a_known_form_between_blanks(plain: Path, cl
 def test_hits_are_a_flat_list_or_inside_hits(hits: object, tmp_path: Path, cli: Command) -> None:
     (tmp_path / "run.jsonl").write_text(json.dumps({"query": "1", "hits": hits}) + "\n")
     (tmp_path / "qrels.txt").write_text("1 0 d7 1\n")
-    found = cli("eval", "run.jsonl", "qrels.txt", "-m", "rr", "-f", "csv")
-    assert found.code == 0, found.messages
-    assert "rr,0.5" in found.text
+    output = cli("eval", "run.jsonl", "qrels.txt", "-m", "rr", "-f", "csv")
+    assert output.code == 0, output.messages
+    assert "rr,0.5" in output.text
 
 
-def test_an_object_of_totals_is_no_list_of_hits(tmp_path: Path, cli: Command) -> None:
+def test_an_object_of_totals_is_not_a_list_of_hits(tmp_path: Path, cli: Command) -> None:
     (tmp_path / "run.json").write_text('{"query": "1", "hits": {"total": 5}}')
     (tmp_path / "qrels.txt").write_text("1 0 d7 1\n")
     assert cli("eval", "run.json", "qrels.txt").code == 1
@@ -505,7 +505,7 @@ def test_an_object_of_totals_is_no_list_of_hits(tmp_path: Path, cli: Command) ->
 
 @pytest.mark.parametrize("docno", ["product_id", "docno", "item_id", "sku", "asin"])
 @pytest.mark.parametrize("rank", ["rank", "position"])
-def test_a_table_of_ranks_needs_no_scores_whatever_its_docnos_are_called(
+def test_a_table_of_ranks_needs_no_scores_with_any_name_of_docnos(
     docno: str, rank: str, tmp_path: Path, cli: Command
 ) -> None:
     (tmp_path / "r.csv").write_text(f"query,{docno},{rank}\nred shoes,w1,2\nred shoes,w2,1\n")
@@ -513,21 +513,21 @@ def test_a_table_of_ranks_needs_no_scores_whatever_its_docnos_are_called(
     assert cli("r.csv", "q.csv", "-m", "rr", "-f", "trec").text.split() == ["rr", "all", "0.5000"]
 
 
-@pytest.mark.parametrize("beside", ['"tags": ["x"]', '"total": 5'])
-def test_a_response_with_more_than_hits_is_no_object_by_query(beside: str, tmp_path: Path, cli: Command) -> None:
+@pytest.mark.parametrize("fields", ['"tags": ["x"]', '"total": 5'])
+def test_a_response_with_other_fields_is_not_an_object_by_query(fields: str, tmp_path: Path, cli: Command) -> None:
     (tmp_path / "q").write_text("1 0 d2 1\n")
     hits = '[{"id": "d1", "score": 9.5}, {"id": "d2", "score": 9.0}]'
-    for text in (f'{{"hits": {hits}, {beside}}}', f'{{"response": {{"hits": {{"hits": {hits}}}, {beside}}}}}'):
+    for text in (f'{{"hits": {hits}, {fields}}}', f'{{"response": {{"hits": {{"hits": {hits}}}, {fields}}}}}'):
         (tmp_path / "r.json").write_text(text)
         assert cli("r.json", "q", "-m", "rr", "-f", "trec").text.split() == ["rr", "all", "0.5000"]
 
 
-# Objects query -> hits, response or record: read alike from a file and in Python, with those that returned nothing.
+# Objects query -> hits, response or record: read alike from a file and in Python, also without hits.
 
 HITS = {"red shoes": [("p3", 3.0), ("p1", 2.0)], "boots": [("b1", 1.5)], "gift": []}
 JUDGED = {"red shoes": {"p1": 2, "p2": 1}, "boots": {"b1": 1}, "gift": {"g1": 1}}
 AP = (0.25 + 1 + 0) / 3
-"""By hand: p1 at rank 2 of two relevant documents, b1 at rank 1, nothing."""
+"""By hand: p1 at rank 2 of two relevant documents, b1 at rank 1, no hits."""
 
 Pairs = list[tuple[str, float]]
 
@@ -602,8 +602,8 @@ def test_judgments_by_query_are_lists_of_documents(tmp_path: Path) -> None:
         for source in (judged, str(tmp_path / "qrels.json")):
             assert gradedeval.evaluate(run, source, "rr").means == {"rr": 0.5}
     intents = {"1": [{"docno": "d2", "subtopic": "a", "grade": 1}, {"docno": "d2", "subtopic": "b", "grade": 1}]}
-    found = gradedeval.evaluate(run, intents, "strec@1 strec@2", subtopics=True)
-    assert found.means == {"strec@1": 0, "strec@2": 1}
+    scores = gradedeval.evaluate(run, intents, "strec@1 strec@2", subtopics=True)
+    assert scores.means == {"strec@1": 0, "strec@2": 1}
 
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
@@ -641,7 +641,7 @@ def test_fields_of_hits_by_query_are_named(tmp_path: Path, cli: Command) -> None
         ({"q": {"retrieved": ["a"]}, "r": {"answer": "b"}}, "no list of results (retrieved, results"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_in_an_object_by_query_is_one_line(held: Any, says: str, tmp_path: Path, cli: Command) -> None:
+def test_problems_of_an_object_by_query_are_one_line(held: Any, says: str, tmp_path: Path, cli: Command) -> None:
     (tmp_path / "run.json").write_text(json.dumps(held))
     (tmp_path / "qrels").write_text("q 0 a 1\n")
     refused = cli("run.json", "qrels", "-m", "ap")

@@ -1,4 +1,4 @@
-"""Files of hostile sizes: a line, an unpacked file and memory have limits, and blank lines cost nothing that stays."""
+"""Files of hostile sizes: lines, decompressed files and memory have limits, and blank lines take no memory."""
 
 import bz2
 import gzip
@@ -57,17 +57,17 @@ def peak(*words: str) -> tuple[int, int]:
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", READ)
-@pytest.mark.parametrize("what", [b" ", b"d"])
-def test_a_line_that_is_too_long_is_one_immediate_error(what: bytes, name: str, cli: Command, folder: Path) -> None:
+@pytest.mark.parametrize("part", [b" ", b"d"])
+def test_a_line_that_is_too_long_is_one_immediate_error(part: bytes, name: str, cli: Command, folder: Path) -> None:
     content, words = READ[name]
-    (folder / "FILE").write_bytes(content + what * (8 * LONGEST) + b"\n" + content)
+    (folder / "FILE").write_bytes(content + part * (8 * LONGEST) + b"\n" + content)
     begin = time.process_time()
     done = cli(*words.split())
     assert time.process_time() - begin < 3
     line = content.count(b"\n") + 1
-    said = f"line {line}: {TOO_LONG}" if name == "linted" else f"FILE:{line}: {TOO_LONG}"
+    message = f"line {line}: {TOO_LONG}" if name == "linted" else f"FILE:{line}: {TOO_LONG}"
     assert done.code in (1, 2)
-    assert [said in row for row in (*done.messages, *done.text.splitlines())].count(True) == 1
+    assert [message in row for row in (*done.messages, *done.text.splitlines())].count(True) == 1
 
 
 @pytest.mark.parametrize("size", [65_537, LONGEST - 40])
@@ -80,30 +80,30 @@ def test_a_docno_may_be_as_long_as_a_line(size: int, cli: Command, folder: Path)
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize(("suffix", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress)], ids=["gz", "bz2"])
-def test_a_packed_file_that_grows_a_thousand_fold_needs_a_variable(
+def test_a_compressed_file_that_grows_a_thousand_fold_needs_a_variable(
     suffix: str, pack: Callable[[bytes], bytes], cli: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / f"grown.{suffix}").write_bytes(pack(RUN + b"\n" * (4 * MIB)))
     words = (f"grown.{suffix}", "qrels", "-m", "ap", "--quiet")
     refused = cli(*words)
-    (said,) = refused.messages
-    assert said.startswith(f"grown.{suffix}: expands to more than 1,000 times its size; ")
+    (message,) = refused.messages
+    assert message.startswith(f"grown.{suffix}: expands to more than 1,000 times its size; ")
     hint = "if the file is trusted, allow more, as with GRADEDEVAL_MAX_GROWTH=1000000"
-    assert (refused.code, said.endswith(f"; {hint}")) == (1, True)
+    assert (refused.code, message.endswith(f"; {hint}")) == (1, True)
     monkeypatch.setenv("GRADEDEVAL_MAX_GROWTH", "1000000")
     allowed = cli(*words)
     assert (allowed.code, allowed.messages) == (0, [])
     for value in ("inf", "0", "1.5"):
         monkeypatch.setenv("GRADEDEVAL_MAX_GROWTH", value)
-        said = f"GRADEDEVAL_MAX_GROWTH: '{value}' is not a whole number of times; as in GRADEDEVAL_MAX_GROWTH=1000"
+        message = f"GRADEDEVAL_MAX_GROWTH: '{value}' is not a whole number of times; as in GRADEDEVAL_MAX_GROWTH=1000"
         done = cli(*words)
-        assert (done.code, done.messages) == (2, [said])
+        assert (done.code, done.messages) == (2, [message])
 
 
 def test_zeros_are_not_called_utf_16(cli: Command, folder: Path) -> None:
     (folder / "zeros.gz").write_bytes(gzip.compress(bytes(4 * MIB)))
-    said = cli("run", "zeros.gz", "-m", "ap").messages
-    assert said == ["zeros.gz: begins with zero bytes instead of text; copy or write the file again"]
+    messages = cli("run", "zeros.gz", "-m", "ap").messages
+    assert messages == ["zeros.gz: begins with zero bytes instead of text; copy or write the file again"]
 
 
 @linux
@@ -124,7 +124,7 @@ def test_blank_lines_take_no_memory(packed: bool, millions: int, folder: Path, m
 @pytest.mark.exhaustive
 def test_a_million_tied_documents_are_compared(folder: Path) -> None:
     for name, step in (("a", 1), ("b", -1)):
-        (folder / name).write_text("".join(f"1 Q0 d{at} 1 1 x\n" for at in range(1_000_000)[::step]))
+        (folder / name).write_text("".join(f"1 Q0 d{number} 1 1 x\n" for number in range(1_000_000)[::step]))
     code, size = peak("diff", "a", "b")
     assert (code, size < 1024) == (0, True), size
 
@@ -134,7 +134,7 @@ GRADES = 6_000
 
 @pytest.fixture
 def as_many_grades_as_topics(folder: Path) -> Path:
-    """Two runs and qrels of as many topics as distinct grades, with one document each."""
+    """Return two runs and qrels of as many topics as distinct grades, with one document each."""
     topics = range(1, GRADES + 1)
     for name, order in (("a", topics), ("b", topics[::-1])):
         (folder / name).write_text("".join(f"{topic} Q0 d 1 1 {name}\n" for topic in order))

@@ -37,7 +37,7 @@ from support.commands import Command
 
 @dataclass(frozen=True)
 class Reader:
-    """A reader of small tables: what it makes of a file, and good rows, the first of them the header."""
+    """A reader of small tables: its function, and good rows, the first of them the header."""
 
     name: str
     read: Callable[[str], Any]
@@ -190,7 +190,7 @@ BROKEN = [
 @pytest.mark.parametrize(("name", "content", "says"), BROKEN)
 def test_problems_of_a_table_are_reported(name: str, content: str, says: str, tmp_path: Path) -> None:
     (path := tmp_path / "table").write_text(content)
-    (reader,) = (one for one in READERS if one.name == name)
+    (reader,) = (candidate for candidate in READERS if candidate.name == name)
     with pytest.raises(InputError) as raised:
         reader.read(str(path))
     assert re.sub(r"^: ?", "", str(raised.value).removeprefix(str(path))).startswith(says)
@@ -250,8 +250,8 @@ def test_an_unclosed_quote_is_an_error_at_its_line(content: str, line: int, tmp_
     ("content", "problem"),
     [
         (b"1\t\t\n", "3 fields, expected 1 (phi) or 2 (rank, phi)"),  # a cell is missing, not a table of one column
-        (b"1\n1\x0b0.5\n", "phi '1\x0b0.5' is not a number"),  # a control character separates nothing
-        (b"\x0c\n1,0.5\n", "phi '1,0.5' is not a number"),  # and is not blank: the first line says what separates
+        (b"1\n1\x0b0.5\n", "phi '1\x0b0.5' is not a number"),  # a control character is not a separator
+        (b"\x0c\n1,0.5\n", "phi '1,0.5' is not a number"),  # and is not blank: the first line sets the separator
     ],
 )
 def test_outer_separators_do_not_change_columns(content: bytes, problem: str, tmp_path: Path) -> None:
@@ -314,9 +314,9 @@ OBJECTS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("given", OBJECTS, ids=lambda one: type(one).__name__)
-def test_objects_of_python(given: Any) -> None:
-    assert read_queries(given).texts == TEXTS
+@pytest.mark.parametrize("content", OBJECTS, ids=lambda one: type(one).__name__)
+def test_objects_of_python(content: Any) -> None:
+    assert read_queries(content).texts == TEXTS
 
 
 def test_ir_datasets(monkeypatch: pytest.MonkeyPatch) -> None:

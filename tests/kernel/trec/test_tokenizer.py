@@ -28,14 +28,14 @@ from support.tokens import buffer_of
 
 
 @pytest.mark.parametrize("length", range(2, 34))
-def test_tokens_that_differ_in_two_bytes_have_hashes_of_their_own(length: int) -> None:
+def test_tokens_that_differ_in_two_bytes_have_different_hashes(length: int) -> None:
     letters = b"0123456789abcdefghijklmnopqrstuvwxyz"
-    for one, two in ((length - 2, length - 1), (0, length - 1), (min(7, length - 2), min(15, length - 1))):
+    for first, second in ((length - 2, length - 1), (0, length - 1), (min(7, length - 2), min(15, length - 1))):
         tokens = []
         for a in letters:
             for b in letters:
                 token = bytearray(b"x" * length)
-                token[one], token[two] = a, b
+                token[first], token[second] = a, b
                 tokens.append(bytes(token))
         buffer, start, end = buffer_of(tokens)
         assert len(set(hashes(gather(buffer, start, end - start), end - start).tolist())) == len(letters) ** 2
@@ -73,20 +73,20 @@ def test_words_of_short_lines_equal_words_of_the_text(
 
 @given(st.lists(st.binary(min_size=1, max_size=90).map(lambda token: bytes(b | 64 for b in token)), min_size=2))
 @drawn(200, steady=False)
-def test_tokens_are_equal_if_their_bytes_are(tokens: list[bytes]) -> None:
+def test_tokens_with_equal_bytes_are_equal(tokens: list[bytes]) -> None:
     tokens += tokens[:2] + [token[:-1] + b"~" for token in tokens]
     buffer, start, end = buffer_of(tokens)
     words = words_at(buffer)
     length = end - start
     word = gather(buffer, start, length)
     hashed = hashes(word, length).tolist()
-    for at, one in enumerate(tokens):
-        for other, two in enumerate(tokens):
-            assert (hashed[at] == hashed[other]) == (one == two)
-            if len(one) == len(two):
-                pair = [np.array([value]) for value in (start[at], start[other], len(one))]
-                assert equal(words, pair[0], words, pair[1], pair[2]).all() == (one == two)
-    changed = [0] + [at for at in range(1, len(tokens)) if tokens[at] != tokens[at - 1]]
+    for i, first in enumerate(tokens):
+        for j, second in enumerate(tokens):
+            assert (hashed[i] == hashed[j]) == (first == second)
+            if len(first) == len(second):
+                pair = [np.array([value]) for value in (start[i], start[j], len(first))]
+                assert equal(words, pair[0], words, pair[1], pair[2]).all() == (first == second)
+    changed = [0] + [i for i in range(1, len(tokens)) if tokens[i] != tokens[i - 1]]
     assert run_starts(word, length).tolist() == changed
 
 
@@ -135,10 +135,10 @@ def test_printed_floats_have_the_bits_of_float(values: list[float], digits: int)
 
 @given(st.integers(1 << 52, (1 << 53) - 1), st.integers(0, 18), st.integers(-1, 1))
 @drawn(500, steady=False)
-def test_halfway_cases_have_the_bits_of_float(mantissa: int, scale: int, beside: int) -> None:
+def test_halfway_cases_have_the_bits_of_float(mantissa: int, scale: int, offset: int) -> None:
     # The number halfway between two floats, printed with all its digits, and its neighbours in the last digit.
     for power in (0, 4, 9, 30, 52):
-        exact = (2 * mantissa + 1) * 10**scale // (2 << power) + beside
+        exact = (2 * mantissa + 1) * 10**scale // (2 << power) + offset
         digits = str(exact).rjust(scale + 1, "0")
         same_as_float([(digits[: len(digits) - scale] + "." + digits[len(digits) - scale :]).encode()])
 
@@ -156,11 +156,11 @@ def written_alike(draw: st.DrawFn) -> list[bytes]:
 @given(written_alike())
 @drawn(300, steady=False)
 @example([b"07.50", b"7.50", b"0.00", b"00.00", b"123456.78", b"123456.79"])
-def test_scores_are_compared_as_their_values_are(tokens: list[bytes]) -> None:
+def test_sort_keys_order_scores_by_value(tokens: list[bytes]) -> None:
     buffer, start, end = buffer_of(tokens)
-    found, value = AnyLines(buffer, len(end), lambda column: (start, end)).sort_keys(0), numbers(tokens)
-    assert ((found[:, None] < found) == (value[:, None] < value)).all()
-    assert ((found[:, None] == found) == (value[:, None] == value)).all()
+    keys, value = AnyLines(buffer, len(end), lambda column: (start, end)).sort_keys(0), numbers(tokens)
+    assert ((keys[:, None] < keys) == (value[:, None] < value)).all()
+    assert ((keys[:, None] == keys) == (value[:, None] == value)).all()
 
 
 @given(st.lists(st.binary(min_size=1, max_size=12).map(lambda token: bytes(b for b in token if b > 32) or b"x")))

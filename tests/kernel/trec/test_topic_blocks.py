@@ -13,7 +13,7 @@ from gradedeval.kernel.trec.tokenizer import PAD, padded
 
 def test_a_file_of_one_topic_is_scanned_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path, looked = tmp_path / "run", []
-    path.write_bytes(b"".join(b"1 Q0 d%d 1 1 t\n" % at for at in range(20000)))
+    path.write_bytes(b"".join(b"1 Q0 d%d 1 1 t\n" % number for number in range(20000)))
     read_into = stream.Segment.read_into
     monkeypatch.setattr(
         stream.Segment, "read_into", lambda self, view: looked.append(len(view)) or read_into(self, view)
@@ -37,7 +37,7 @@ NASTY = b"".join(
 
 
 def starts_by_definition(text: bytes) -> list[int]:
-    """Return offset: the first line from there on whose topic differs from the last topic before it."""
+    """Return for each offset the start of the next line with another topic than the topic before it."""
     ends = [i + 1 for i, byte in enumerate(text) if byte == 10]
     lines = [(begin, text[begin:end]) for begin, end in zip([0, *ends], [*ends, len(text)], strict=True) if begin < end]
     topics = [(begin, line.split()[0]) for begin, line in lines if line.strip() and not line.startswith(b"#")]
@@ -57,7 +57,7 @@ def test_each_position_has_one_start(look: int, text: bytes, tmp_path: Path, mon
     path.write_bytes(text)
     with path.open("rb") as file:
         whole = stream.Segment(stream.OpenFile(str(path), file.fileno()), 0, len(text))
-        starts = [blocks.topic_start(whole, at) for at in range(len(text) + 1)]
+        starts = [blocks.topic_start(whole, offset) for offset in range(len(text) + 1)]
         assert starts == starts_by_definition(text)
         for size in (1, 5, 60, 1000):
             parts = blocks.segments(whole, 2, size, first=3)
@@ -77,7 +77,7 @@ def test_a_search_for_bytes_and_a_scan_find_the_same_last_topic(lines: list[str]
     text = ("\n".join(line for line in lines for _ in range(repeats)) + rest).encode()
     buffer = padded(len(text))
     buffer[PAD : PAD + len(text)] = np.frombuffer(text, np.uint8)
-    found = blocks.last_topic(buffer, PAD, PAD + len(text))
+    last = blocks.last_topic(buffer, PAD, PAD + len(text))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "_plain_stretch", lambda text, is_whole: None)
-        assert blocks.last_topic(buffer, PAD, PAD + len(text)) == found
+        assert blocks.last_topic(buffer, PAD, PAD + len(text)) == last

@@ -41,8 +41,8 @@ def web() -> Iterator[Web]:
 
 
 @pytest.fixture
-def other() -> Iterator[Web]:
-    """Another server, of other people."""
+def second_server() -> Iterator[Web]:
+    """Run a second server, of another owner."""
     with web_of({"/x.run": RUN}) as server:
         yield server
 
@@ -69,11 +69,11 @@ REFUSED = [
 def test_forbidden_urls_are_refused(url: str, cli: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "fsspec", None)  # it has no say
     (tmp_path / "qrels").write_text("1 0 b 1\n")
-    what = "chains URLs by '::', which is not allowed" if url in CHAINS else "which is not allowed; allowed are file"
+    problem = "chains URLs by '::', which is not allowed" if url in CHAINS else "which is not allowed; allowed are file"
     for run, qrels in ((url, QRELS), ({"one": url}, QRELS), ({"1": {"b": 1.0}}, url)):
         with pytest.raises(InputError) as error:
             gradedeval.evaluate(run, qrels, "rr")
-        assert what in str(error.value)
+        assert problem in str(error.value)
         assert "secret" not in str(error.value)
     done = cli(url, "qrels", "-m", "rr")
     assert (done.code, done.out, done.messages) == (2, b"", [error.value.cli_text])
@@ -86,11 +86,11 @@ def readers() -> list[Callable[[str], Any]]:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("read", readers())
+@pytest.mark.parametrize("function", readers())
 @pytest.mark.parametrize("url", [CHAINS[1], REFUSED[0]])
-def test_forbidden_urls_are_refused_for_reading_and_listing(read: Callable[[str], Any], url: str) -> None:
+def test_forbidden_urls_are_refused_for_reading_and_listing(function: Callable[[str], Any], url: str) -> None:
     with pytest.raises(InputError, match="which is not allowed"):
-        read(url)
+        function(url)
 
 
 def test_installed_packages_and_settings_allow_no_protocol(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,7 +135,7 @@ SETTINGS = {
 @pytest.mark.one_in(6)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of aiohttp.BasicAuth, which people have in their settings
 @pytest.mark.parametrize("settings", SETTINGS)
-def test_a_redirect_takes_no_secret_to_another_server(settings: str, web: Web, other: Web) -> None:
+def test_a_redirect_takes_no_secret_to_another_server(settings: str, web: Web, second_server: Web) -> None:
     import aiohttp
 
     in_auth = {"client_kwargs": {"auth": aiohttp.BasicAuth("me", "secret")}}
@@ -143,13 +143,16 @@ def test_a_redirect_takes_no_secret_to_another_server(settings: str, web: Web, o
     word = "Basic" if settings in ("auth", "url") else "secret"
     address = web.address.replace("//", "//me:secret@") if settings == "url" else web.address
     for status in (301, 302, 307):
-        web.pages |= {"/far.run": redirect(status, f"{other.address}/x.run"), "/near.run": redirect(status, "/x.run")}
+        web.pages |= {
+            "/far.run": redirect(status, f"{second_server.address}/x.run"),
+            "/near.run": redirect(status, "/x.run"),
+        }
         for name in ("far", "near"):
             assert gradedeval.evaluate(f"{address}/{name}.run", QRELS, "rr").means == SCORE
-        assert set(other.heard("Accept")) == {"HEAD", "GET"}
-        assert other.heard(word) == []
+        assert set(second_server.heard("Accept")) == {"HEAD", "GET"}
+        assert second_server.heard(word) == []
         assert len(web.heard(word)) == len(web.asked)
-        other.asked.clear()
+        second_server.asked.clear()
 
 
 @pytest.mark.one_in(3)
@@ -180,15 +183,15 @@ def dripping(pieces: int, seconds: float) -> Callable[[Handler], None]:
     def page(request: Handler) -> None:
         request.answer(200, size=len(RUN), Accept_Ranges="none")
         step = -(-len(RUN) // pieces)
-        for at in range(0, len(RUN) if request.command == "GET" else 0, step):
+        for start in range(0, len(RUN) if request.command == "GET" else 0, step):
             time.sleep(seconds)
-            request.wfile.write(RUN[at : at + step])
+            request.wfile.write(RUN[start : start + step])
 
     return page
 
 
 def test_a_dripping_server_is_timed_out(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No byte takes long, but all of them."""
+    """Send bytes that are fast each but slow together."""
     monkeypatch.setenv("GRADEDEVAL_TIMEOUT", "0.5")
     web.pages["/x.run"] = dripping(len(RUN), 0.05)
     message = f"{web.address}/x.run: no complete response within 0.5 seconds; try again, or wait longer, as with "
@@ -245,12 +248,14 @@ def test_a_limit_that_is_not_a_number_of_bytes_is_refused(most: str, web: Web, m
 @pytest.mark.parametrize("host", ["127.0.0.2", "[::1]", "inside.test", "both.test"])
 @pytest.mark.parametrize("status", [301, 308])
 def test_no_redirect_leads_inside(status: int, host: str, web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The address of the server here counts as one outside; all names mean addresses of the loopback."""
+    """Set the address of the test server as an outside one; all names resolve to loopback addresses."""
     names = {"inside.test": ["127.0.0.2"], "both.test": ["127.0.0.3", "127.0.0.2"]}
     resolve = socket.getaddrinfo
 
     def known(name: str, *given: Any, **named: Any) -> list[Any]:
-        return [one for address in names.get(name, [name]) for one in resolve(address, *given, **named)]
+        return [
+            address_info for address in names.get(name, [name]) for address_info in resolve(address, *given, **named)
+        ]
 
     monkeypatch.setattr(socket, "getaddrinfo", known)
     monkeypatch.setattr(remote, "is_inside", lambda address: address != "127.0.0.1")
@@ -262,7 +267,7 @@ def test_no_redirect_leads_inside(status: int, host: str, web: Web, monkeypatch:
     assert str(error.value).endswith(
         ", an address of this machine or network; if that is meant, name the file there itself"
     )
-    assert [asked.path for asked in web.asked if asked.path != "/far.run"] == []
+    assert [request.path for request in web.asked if request.path != "/far.run"] == []
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Cells, their marks and names of anything: what a format writes is what was there, and markup is text."""
+"""Cells, marks and names: formats keep all characters, and markup in a name is text."""
 
 import re
 import shutil
@@ -30,7 +30,7 @@ def document(**keywords: str) -> Document:
 
 
 def cells(text: str) -> list[str]:
-    """The numbers of a LaTeX table, the parts before and behind the point beside each other."""
+    """Return the numbers of a LaTeX table, the parts before and behind the point beside each other."""
     rows = [line.removesuffix(r"\\").split(" & ")[1:] for line in text.splitlines() if line.endswith(r"\\")][1:]
     return ["".join(part.strip() for part in row) for row in rows]
 
@@ -52,7 +52,7 @@ def test_latex_marks_numbers_and_keeps_them_aligned() -> None:
     assert text.endswith("\\end{table}\n")
 
 
-def test_latex_takes_nothing_in_a_name_for_a_command() -> None:
+def test_latex_escapes_commands_in_names() -> None:
     lines = [line.split(" & ")[0].strip() for line in as_latex(document(), 2).splitlines() if line.endswith(r"\\")]
     assert lines[1:] == [
         r"a\_b\%c\&d\#\$\textasciitilde{}\textasciicircum{}\textbackslash{}\{\}\textsuperscript{a}",
@@ -73,15 +73,15 @@ def test_latex_takes_nothing_in_a_name_for_a_command() -> None:
         ("≤", "graphicx}"),
     ],
 )
-def test_latex_says_what_it_needs(name: str, needs: str) -> None:
+def test_latex_names_its_packages(name: str, needs: str) -> None:
     assert needs in as_latex(Document([Table([Column("run")], [[name]])]), None).splitlines()[0]
 
 
 def test_markdown_makes_no_links_and_mentions_of_texts() -> None:
     text = "by @bob, bob@a.org: https://a.org www.b.org; ndcg@10 at 9:30"
     table = as_markdown(Document([Table([Column("query")], [[text]])]), None)
-    told = "by @<!-- -->bob, bob@<!-- -->a.org: https\\://a.org www\\.b.org; ndcg@10 at 9:30"
-    assert f"| {told} |" in table
+    escaped = "by @<!-- -->bob, bob@<!-- -->a.org: https\\://a.org www\\.b.org; ndcg@10 at 9:30"
+    assert f"| {escaped} |" in table
 
 
 def test_markdown_and_html_mark_numbers() -> None:
@@ -105,7 +105,7 @@ def test_every_format_for_people_writes_a_document_without_marks() -> None:
 
 @pytest.fixture
 def log_of(tmp_path: Path) -> Callable[..., str]:
-    """What pdflatex says of an article with a body and options."""
+    """Return the log of pdflatex for an article with a body and options."""
     pdflatex, kpsewhich = shutil.which("pdflatex"), shutil.which("kpsewhich")
     if not pdflatex or not kpsewhich or subprocess.run([kpsewhich, "booktabs.sty"], capture_output=True).returncode:
         pytest.skip("NO LATEX: apt-get install texlive-latex-recommended; no table is compiled here")
@@ -139,7 +139,7 @@ def test_the_tables_of_the_documentation_fit_a_column_of_two(log_of: Callable[..
 
 @pytest.mark.exhaustive
 def test_the_tables_of_every_command_fit_a_column_of_two(log_of: Callable[..., str], cli: Command) -> None:
-    """Ids have signs that LaTeX knows; the 1,000 weights of a rank each are longer than a page."""
+    """Check ids with characters that LaTeX knows, and tables longer than a page, with 1,000 weights of ranks."""
     ids = {"docno": b"cl_we%b", "topic": b"3&01", "run": b"sys_$1", "tag": b"t#"}
     collection(ids)
     lines = [
@@ -155,15 +155,15 @@ def test_the_tables_of_every_command_fit_a_column_of_two(log_of: Callable[..., s
 
 def test_latex_shrinks_a_table_to_its_column_and_never_stretches_it() -> None:
     for text in (as_latex(document(), None), as_latex(document(caption="x"), None)):
-        before, tabular, after = re.split(r"(\\begin\{tabular\}.*?\\end\{tabular\})", text, flags=re.S)
+        start, tabular, after = re.split(r"(\\begin\{tabular\}.*?\\end\{tabular\})", text, flags=re.S)
         shrunk = r"\noindent\resizebox{\ifdim\width>\columnwidth\columnwidth\else\width\fi}{!}{%" + "\n"
-        assert before.endswith(shrunk)
+        assert start.endswith(shrunk)
         assert after.startswith("}\n")
         assert tabular.count(r"\begin{tabular}") == 1
 
 
 @pytest.mark.parametrize(("kind", "value", "text"), [("signed", -0.00004, "+0.0000"), ("percent", -0.0004, "+0.0%")])
-def test_what_rounds_to_zero_has_no_minus(kind: str, value: float, text: str) -> None:
+def test_numbers_that_round_to_zero_have_no_minus(kind: str, value: float, text: str) -> None:
     table = Table([Column("change", kind)], [[value], [-0.5]])  # type: ignore[arg-type]
     printed = render(lambda layout: Document([table]), "table")
     assert text in printed
@@ -172,7 +172,7 @@ def test_what_rounds_to_zero_has_no_minus(kind: str, value: float, text: str) ->
 
 
 @pytest.mark.parametrize(
-    ("text", "width", "shown"),
+    ("text", "width", "expected"),
     [
         ("coronavirus immunity", 20, "coronavirus immunity"),
         ("coronavirus immunity", 15, "coronavirus …"),
@@ -185,9 +185,9 @@ def test_what_rounds_to_zero_has_no_minus(kind: str, value: float, text: str) ->
         ("zero\u200bwidth", 9, "zero\u200bwidth"),
     ],
 )
-def test_texts_are_cut_at_words_where_that_leaves_some(text: str, width: int, shown: str) -> None:
-    assert cut(text, width) == shown
-    assert across(shown) <= width
+def test_texts_are_cut_between_words_if_a_word_fits(text: str, width: int, expected: str) -> None:
+    assert cut(text, width) == expected
+    assert across(expected) <= width
 
 
 def test_characters_of_east_asia_take_two_columns_of_a_terminal() -> None:

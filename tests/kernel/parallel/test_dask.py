@@ -158,8 +158,8 @@ def test_a_module_missing_on_a_worker_is_one_line(client: Any) -> None:
 
 
 def test_an_unpicklable_measure_is_one_line(cluster: Started, process: Command) -> None:
-    own = ("--measures-from", str(ROOT / "examples" / "my_measures.py"), "-m", "first_page")
-    done = process(*FILES, *own, "--cluster", cluster.address)
+    arguments = ("--measures-from", str(ROOT / "examples" / "my_measures.py"), "-m", "first_page")
+    done = process(*FILES, *arguments, "--cluster", cluster.address)
     problem = "measure first_page: other processes cannot import it from my_measures.py"
     cure = "put it into a package that is installed there and has an entry point gradedeval.measures"
     assert (done.code, done.out, done.messages) == (2, b"", [f"{problem}; {cure}"])

@@ -1,4 +1,4 @@
-"""Work shared through an Executor: each task is done once, whoever does it, and nobody is left behind."""
+"""Work shared through an Executor: each task runs once, in any worker, and no worker is left behind."""
 
 import multiprocessing
 import os
@@ -44,14 +44,14 @@ def forked() -> Iterator[Workers]:
 @contextmanager
 def spawned() -> Iterator[Workers]:
     stop = threading.Event()
-    beside = threading.Thread(target=stop.wait)
-    beside.start()
+    thread = threading.Thread(target=stop.wait)
+    thread.start()
     try:
         assert not executors.can_fork()
         yield Workers(2)
     finally:
         stop.set()
-        beside.join()
+        thread.join()
 
 
 @contextmanager
@@ -77,7 +77,7 @@ def far() -> Iterator[Workers]:
     [forked, pytest.param(spawned, marks=pytest.mark.exhaustive), threads, processes_of_the_caller, far],
     ids=lambda crew: crew.__name__,
 )
-def test_each_task_is_done_once_and_its_result_comes_in_order(crew: Any) -> None:
+def test_each_task_runs_once_and_results_are_in_order(crew: Any) -> None:
     with crew() as workers:
         tasks = list(range(20, 50))
         results = list(workers.imap(squared, tasks))
@@ -90,10 +90,10 @@ def test_each_task_is_done_once_and_its_result_comes_in_order(crew: Any) -> None
 
 
 def test_work_does_not_travel_with_every_task() -> None:
-    """Only with those that were handed over before the first worker said that it does not know it."""
+    """Send it only with tasks that were submitted before the first worker reported that it lacks it."""
     executor, large = Far(), bytes(100_000)
-    found = list(Workers.of(2, executor=executor).imap(partial(counted, large), range(50)))
-    assert found == [100_000 + number for number in range(50)]
+    results = list(Workers.of(2, executor=executor).imap(partial(counted, large), range(50)))
+    assert results == [100_000 + number for number in range(50)]
     large_ones = [size for size in executor.sent if size > 300]
     assert len(large_ones) == 2 * 2 + 1
     assert len(executor.sent) == 50 + len(large_ones)
@@ -161,22 +161,22 @@ def closed_processes() -> Executor:
     return pool
 
 
-@pytest.mark.parametrize("made", [closed_threads, broken_threads, closed_processes], ids=lambda made: made.__name__)
-def test_an_executor_without_capacity_is_blamed_rather_than_the_run(made: Callable[[], Executor]) -> None:
+@pytest.mark.parametrize("factory", [closed_threads, broken_threads, closed_processes], ids=lambda made: made.__name__)
+def test_an_executor_without_capacity_is_blamed_rather_than_the_run(factory: Callable[[], Executor]) -> None:
     says = r"^executor: takes no more tasks \(.*\); give a new one$"
-    with made() as executor, pytest.raises(InputError, match=says):
+    with factory() as executor, pytest.raises(InputError, match=says):
         list(Workers.of(executor=executor).imap_unordered(squared, range(3)))
 
 
 @linux
 def test_no_task_is_blamed_for_a_broken_pool_of_the_caller() -> None:
-    """Nobody knows which of those that it had."""
+    """Blame none, as any of its tasks may have broken it."""
     context = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(2, context) as pool:
         results = Workers.of(executor=pool).imap_unordered(dies_of_three, range(300))
-        told = (result for task, result in results if result != task)
+        mismatches = (result for task, result in results if result != task)
         with pytest.raises(InputError, match=r"^executor: takes no more tasks"):
-            next(told)
+            next(mismatches)
 
 
 def dies_of_three(number: int) -> int:
@@ -228,7 +228,7 @@ def test_without_new_processes_this_process_does_the_work(monkeypatch: pytest.Mo
 
 
 def test_without_new_processes_after_a_death_no_task_runs_here_or_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One of them may have killed the process: it would kill this one."""
+    """Run none, as one of them may have killed the process, and would kill this one."""
     here, rounds = os.getpid(), list[int]()
 
     @contextmanager
@@ -256,12 +256,14 @@ def test_without_new_processes_after_a_death_no_task_runs_here_or_twice(monkeypa
 
 @pytest.mark.parametrize(("jobs", "tasks"), [(1, 5), (3, 1)])
 def test_one_process_or_one_task_starts_no_other_process(jobs: int, tasks: int) -> None:
-    assert list(Workers(jobs).imap(squared, range(tasks))) == [(at * at, os.getpid()) for at in range(tasks)]
+    assert list(Workers(jobs).imap(squared, range(tasks))) == [
+        (number * number, os.getpid()) for number in range(tasks)
+    ]
 
 
 def test_a_single_startable_process_is_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executors, "startable", lambda most: executors.OVERHEAD + 1)
-    assert list(Workers(3).imap(squared, range(4))) == [(at * at, os.getpid()) for at in range(4)]
+    assert list(Workers(3).imap(squared, range(4))) == [(number * number, os.getpid()) for number in range(4)]
 
 
 def test_results_come_in_order() -> None:
@@ -276,7 +278,7 @@ def test_an_error_survives_pickling() -> None:
 
 
 def test_a_pool_that_breaks_at_once_has_started_all_the_same() -> None:
-    """Its threads may have begun and ended between two looks at them."""
+    """Count it as started, though its threads may have begun and ended between two checks."""
 
     class Manager:
         def is_alive(self) -> bool:
@@ -304,7 +306,7 @@ if __name__ == "__main__":
 @linux
 @pytest.mark.parametrize("name", sampled(["TERM", "KILL"], 2))
 def test_a_killed_parent_of_new_processes_is_silent(name: str, tmp_path: Path) -> None:
-    """Python's own process clears what is left, and warned of it."""
+    """Let Python's own process clean up without a warning."""
     script = tmp_path / "script.py"
     script.write_text(KILLED.format(name=name))
     done = python(str(script))
@@ -344,7 +346,7 @@ def test_a_script_rerun_by_new_processes_is_one_line(call: str, tmp_path: Path) 
 
 
 def test_a_process_that_runs_the_script_again_starts_no_pool(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It would be ended in the middle, and Python warn of semaphores that it leaves."""
+    """Start none: it would be ended early, and Python would warn of leaked semaphores."""
     monkeypatch.setattr(executors, "check_script", lambda: pytest.fail("this process ends here"))
     monkeypatch.setattr(executors, "_processes", None)
     with pytest.raises(pytest.fail.Exception, match="ends here"), executors.spawned(abs, [1, 2], 2):
@@ -358,18 +360,18 @@ def test_a_script_from_standard_input_cannot_be_run_again(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(("module", "is_lost"), [("distributed.cfexecutor", True), ("a_measure", False)])
-def test_a_result_that_dask_lost_with_its_worker_is_asked_for_again(module: str, is_lost: bool) -> None:
-    """Dask unpacks the result as an error; the same error of a task is the task's."""
+def test_a_result_that_dask_lost_with_its_worker_is_requested_again(module: str, is_lost: bool) -> None:
+    """Ask again if dask unpacks the result as an error, but not if the task raised the same error."""
     code = {"__name__": module}
     exec("def unpack(result):\n    typ, exc, tb = result", code)
-    given = list[int]()
+    submitted = list[int]()
 
     class Losing(Executor):
         def submit(self, function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Future[Any]:
             future = Future[Any]()
-            given.append(len(given))
+            submitted.append(len(submitted))
             try:
-                future.set_result(code["unpack"](1) if given == [0] else function(*arguments))  # type: ignore[operator]
+                future.set_result(code["unpack"](1) if submitted == [0] else function(*arguments))  # type: ignore[operator]
             except TypeError as error:
                 future.set_exception(error)
             return future

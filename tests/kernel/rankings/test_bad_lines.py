@@ -1,6 +1,6 @@
-"""A line that cannot be read costs that line alone: in every format, whatever is wrong with it, in runs and in qrels.
+"""A bad line costs that line alone: in every format, for every defect, in runs and in qrels.
 
-Lines are counted: those of a file are those that are scored and those that are reported.
+All lines count: each line of a file is scored or reported.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ PAIRS = [(topic, docno) for topic in TOPICS for docno in DOCUMENTS]
 
 @dataclass(frozen=True)
 class Form:
-    """How the lines of a format are written.
+    """A format and the notation of its lines.
 
-    line       a line of a topic, a docno and a value: a number as text, or what is none
+    line       a line of a topic, a docno and a value: a number as text, or another text
     separated  whether tabs or commas alone separate fields, so that these may be quoted
-    words      the value of --run-format or --qrels-format, where the format does not show
+    words      the value of --run-format or --qrels-format, if the content does not show the format
     """
 
     holds: str
@@ -55,9 +55,9 @@ class Form:
     def name(self) -> str:
         return f"{self.holds}, {self.format}" + (" with a header" if self.words and self.header else "")
 
-    def value(self, at: int) -> str:
-        """The score or grade of a good line: ranks count within a topic."""
-        value = str(at % len(DOCUMENTS) + 1)
+    def value(self, index: int) -> str:
+        """Return the score or grade of a good line; ranks count within a topic."""
+        value = str(index % len(DOCUMENTS) + 1)
         return f"L{value}" if self.format == "ntcir" else value
 
 
@@ -78,7 +78,7 @@ def delimited(holds: str, format: str, columns: str, header: bool = True) -> For
     pattern = mark.join("{" + {"topic": "0", "docno": "1"}.get(name, "2") + "}" for name in columns.split(","))
     names = {"topic": "query-id", "docno": "corpus-id"} if format == "beir" else {"docno": "doc_id"}
     first = mark.join(names.get(name, name) for name in columns.split(",")) if header else ""
-    # Columns in order and without a header are those of any blanks, unless there are none.
+    # Columns in order and without a header are separated by blanks, if there are any.
     return Form(holds, format, joined(pattern), first, header or mark == ",", None if header else columns)
 
 
@@ -117,7 +117,7 @@ def test_every_format_of_lines_is_walked() -> None:
 
 
 def flawed(form: Form) -> Iterator[tuple[str, str, bool]]:
-    """What is odd in a line of the format, the line, with a docno of its own, and whether it cannot be read."""
+    """Yield the name of a defect, a line with it and a docno of its own, and whether the line is invalid."""
     good, separated = form.value(0), form.separated
     is_json = form.format == "jsonl"
     yield "a quote that opens a docno", form.line("1", '"DOC', good), separated
@@ -157,12 +157,12 @@ CASES = [pytest.param(form, *flaw, id=f"{form.name}: {flaw[0]}") for form in FOR
 
 
 WORDS = ("a quote that opens a value", "a word for a number", "a number that is not UTF-8")
-"""Flaws that `lint` takes for words without a grade where grades may be words: one defect of the file, once."""
+"""Defects that `lint` reads as words without a grade if grades may be words: one defect of the file, once."""
 
 
 def written(path: Path, form: Form, odd: Sequence[str], places: Sequence[int]) -> tuple[int, list[int]]:
     """Write good lines with odd ones at these places. How many lines there are, and the numbers of the odd ones."""
-    lines = [form.line(topic, docno, form.value(at)) for at, (topic, docno) in enumerate(PAIRS)]
+    lines = [form.line(topic, docno, form.value(index)) for index, (topic, docno) in enumerate(PAIRS)]
     for count, (line, place) in enumerate(sorted(zip(odd, places, strict=True), key=lambda pair: -pair[1])):
         lines.insert(place, line.replace("DOC", f"x{count}"))
     first = 2 if form.header else 1
@@ -173,7 +173,7 @@ def written(path: Path, form: Form, odd: Sequence[str], places: Sequence[int]) -
 
 
 def scored(form: Form, path: Path, words: str | None, **options: Any) -> tuple[int, list[str]]:
-    """How many lines of a file are scored, and what is said."""
+    """Return the number of scored lines of a file, and the notes."""
     if form.holds == "qrels":
         qrels = Qrels(str(path), format=words, **options)
         return sum(map(len, qrels.codes.values())), qrels.notes
@@ -183,14 +183,14 @@ def scored(form: Form, path: Path, words: str | None, **options: Any) -> tuple[i
 
 
 def listed(file: Submission) -> int:
-    """How many documents or judgments there are in a file that `lint` has read."""
+    """Return the number of documents or judgments in a file that `lint` has read."""
     if isinstance(file, Judgments):
         return sum(map(len, file.valid.codes.values())) if file.valid else 0
     return len(file.listed)
 
 
 def linted(form: Form, path: Path, words: str | None) -> tuple[int, list[int]]:
-    """How many lines of a file `lint` takes, and the numbers of those that it reports as errors."""
+    """Return the number of lines that `lint` accepts, and the numbers of the lines with errors."""
     is_run = form.holds == "run"
     file = Submission.read("FILE", str(path), words) if is_run else Judgments.of_qrels(str(path), words)
     errors = [defect.place for defect in file.defects if defect.weight == "error"]
@@ -198,16 +198,16 @@ def linted(form: Form, path: Path, words: str | None) -> tuple[int, list[int]]:
 
 
 def skipped(notes: Sequence[str]) -> tuple[int, int]:
-    """How many lines a note says are skipped, and the first of them; 0 without a note."""
-    found = [match for note in notes if (match := re.search(r"FILE: skipped (\d+) bad lines?, .* line (\d+)$", note))]
-    assert len(found) <= 1
-    return (int(found[0][1]), int(found[0][2])) if found else (0, 0)
+    """Return the number of skipped lines in a note, and the first of them; 0 without a note."""
+    matches = [match for note in notes if (match := re.search(r"FILE: skipped (\d+) bad lines?, .* line (\d+)$", note))]
+    assert len(matches) <= 1
+    return (int(matches[0][1]), int(matches[0][2])) if matches else (0, 0)
 
 
 @pytest.mark.one_in(4)
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
-@pytest.mark.parametrize(("form", "what", "line", "is_bad"), CASES)
-def test_a_bad_line_costs_itself(form: Form, what: str, line: str, is_bad: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("form", "defect", "line", "is_bad"), CASES)
+def test_a_bad_line_costs_itself(form: Form, defect: str, line: str, is_bad: bool, tmp_path: Path) -> None:
     path = tmp_path / "FILE"
     # A format is known by the first line, unless it is named.
     for places, words in (((5,), form.words), ((0, 5, 6, len(PAIRS)), form.words or form.format)):
@@ -215,11 +215,11 @@ def test_a_bad_line_costs_itself(form: Form, what: str, line: str, is_bad: bool,
         bad = numbers if is_bad else []
         kept, notes = scored(form, path, words, lenient=True)
         assert (kept, *skipped(notes)) == (count - len(bad), len(bad), bad[0] if bad else 0)
-        taken, errors = linted(form, path, words)
-        if what in WORDS and form.format == "ntcir":
+        accepted, errors = linted(form, path, words)
+        if defect in WORDS and form.format == "ntcir":
             assert errors == bad[:1]
         else:
-            assert (taken, errors) == (kept, bad)
+            assert (accepted, errors) == (kept, bad)
         if not bad:
             assert scored(form, path, words)[0] == count
             continue
@@ -235,13 +235,13 @@ def test_commands_count_the_same(form: Form, tmp_path: Path, monkeypatch: pytest
     words = (*files, f"--{form.holds}-format", form.words or form.format, "-m", "num_ret num_rel", "-f", "csv")
     Path("qrels").write_text("".join(f"{topic} 0 a 1\n" for topic in TOPICS))
     Path("run").write_text("".join(f"{topic} Q0 a 1 1 t\n" for topic in TOPICS))
-    bad_lines = {what: line for what, line, is_bad in flawed(form) if is_bad}
+    bad_lines = {defect: line for defect, line, is_bad in flawed(form) if is_bad}
     places = (0, 5, 6, len(PAIRS))
     _, bad = written(Path("FILE"), form, [bad_lines["a word for a number"]] * len(places), places)
     refused = cli(*words)
     assert refused.code == 1
     assert refused.messages[0].startswith(f"FILE:{bad[0]}: ")
-    places = tuple(5 * at % len(PAIRS) for at in range(len(bad_lines)))
+    places = tuple(5 * number % len(PAIRS) for number in range(len(bad_lines)))
     count, bad = written(Path("FILE"), form, [*bad_lines.values()], places)
     lenient = cli(*words, "--lenient")
     assert lenient.code == 0
@@ -266,7 +266,7 @@ ENTRIES = {
 
 
 def write_table(format: str, path: Path, rows: list[tuple[Any, ...]], value: str) -> bool:
-    """Write rows in a format; False where it cannot hold them."""
+    """Write rows in a format; return False if it cannot hold them."""
     records = [dict(zip(("qid", "docno", value), row, strict=True)) for row in rows]
     if format in ("parquet", "arrow"):
         frame = pd.DataFrame(records)
@@ -285,20 +285,20 @@ def write_table(format: str, path: Path, rows: list[tuple[Any, ...]], value: str
 
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
-@pytest.mark.parametrize("what", ENTRIES)
+@pytest.mark.parametrize("defect", ENTRIES)
 @pytest.mark.parametrize("format", ["json", "json, nested", "parquet", "arrow"])
 @pytest.mark.parametrize("holds", ["run", "qrels"])
-def test_a_bad_entry_costs_itself(holds: str, format: str, what: str, tmp_path: Path) -> None:
+def test_a_bad_entry_costs_itself(holds: str, format: str, defect: str, tmp_path: Path) -> None:
     if format in ("parquet", "arrow"):
         pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     path, form = tmp_path / "FILE", Form(holds, format, joined(""))
     good: list[tuple[Any, ...]] = [(topic, docno, 1.0) for topic, docno in PAIRS]
-    if not write_table(format, path, [*good[:5], ENTRIES[what], *good[5:]], "score" if holds == "run" else "grade"):
+    if not write_table(format, path, [*good[:5], ENTRIES[defect], *good[5:]], "score" if holds == "run" else "grade"):
         return
     kept, notes = scored(form, path, None, lenient=True)
-    found = [note for note in notes if "skipped" in note]
-    assert (kept, len(found)) == (len(good), 1)
-    assert re.match(r".*FILE: skipped 1 bad (row|record|entry), the first on .*(6|'.*')$", found[0])
+    matching = [note for note in notes if "skipped" in note]
+    assert (kept, len(matching)) == (len(good), 1)
+    assert re.match(r".*FILE: skipped 1 bad (row|record|entry), the first on .*(6|'.*')$", matching[0])
     with pytest.raises(InputError) as raised:
         scored(form, path, None)
     assert str(raised.value).startswith(str(path))
@@ -322,33 +322,33 @@ def test_a_bad_entry_costs_itself(holds: str, format: str, what: str, tmp_path: 
 )
 def test_bad_entries_are_skipped(content: dict[str, Any], kept: int, says: str, holds: str, tmp_path: Path) -> None:
     (tmp_path / "FILE").write_text(json.dumps(content))
-    found, notes = scored(Form(holds, "json", joined("")), tmp_path / "FILE", None, lenient=True)
+    count, notes = scored(Form(holds, "json", joined("")), tmp_path / "FILE", None, lenient=True)
     texts = [note.partition("FILE: ")[2] for note in notes]
-    assert (found, [text for text in texts if text.startswith("skipped")]) == (kept, [says])
+    assert (count, [text for text in texts if text.startswith("skipped")]) == (kept, [says])
 
 
-# What a quote may do ---------------------------------------------------------------------------------------------
+# Quotes ---------------------------------------------------------------------------------------------
 
 OPEN = 'a quote is not closed on this line; close it, or write """abc" for "abc'
 
 
-def test_a_quote_in_a_table_of_ids_takes_no_other_line(tmp_path: Path) -> None:
+def test_an_open_quote_in_a_table_costs_no_other_line(tmp_path: Path) -> None:
     (tmp_path / "qrels.tsv").write_text('query-id\tcorpus-id\tscore\n1\t"abc\t1\n1\td"\t2\n1\te\t1\n')
     (tmp_path / "fill.csv").write_text('1,"b,0.5\n1,b",0.7\n')
     (tmp_path / "run.csv").write_text('qid,docno,score,query\n1,a,2,"two\nlines"\n1,b,1,one\n')
     judged, run = Qrels({"1": {"a": 1}}), {"1": {"a": 1.0}}
-    for name, line, read in (
+    for name, line, function in (
         ("qrels.tsv", 2, lambda path: Qrels(path)),
         ("fill.csv", 1, lambda path: gradedeval.evaluate(run, judged, "ap", fill=path)),
         ("run.csv", 2, lambda path: gradedeval.evaluate(path, judged, "ap")),
     ):
         with pytest.raises(InputError) as raised:
-            read(str(tmp_path / name))
+            function(str(tmp_path / name))
         assert str(raised.value).startswith(f"{tmp_path / name}:{line}: {OPEN}")
 
 
 @pytest.mark.parametrize("mark", [",", "\t"], ids=["commas", "tabs"])
-def test_quoted_fields_are_what_they_are_to_csv(mark: str, tmp_path: Path) -> None:
+def test_quoted_fields_equal_the_fields_of_csv(mark: str, tmp_path: Path) -> None:
     fields = ['"a"', '"b" x', 'c"d', '"e""f"', f'"g{mark}h"', '"""i"', "j"]
     text = "".join(mark.join(["1", field, "1", '"weird" al', "\n"]) for field in fields)
     expected = [row[1] for row in csv.reader(io.StringIO(text), delimiter=mark)]
@@ -357,7 +357,7 @@ def test_quoted_fields_are_what_they_are_to_csv(mark: str, tmp_path: Path) -> No
 
 
 def test_lines_with_open_quotes_are_each_read_once(tmp_path: Path) -> None:
-    """Within an open quote each of these lines would close it and open another, to the end of the file."""
+    """Check lines each of which would close an open quote and open another, to the end of the file."""
     count = 20_000
     (tmp_path / "FILE").write_text("qid,docno,grade,more\n" + '1,a,1,x"y,"z\n' * count + "1,b,1,x\n")
     begin = process_time()
@@ -367,7 +367,7 @@ def test_lines_with_open_quotes_are_each_read_once(tmp_path: Path) -> None:
     assert list(qrels.codes[b"1"]) == [b"b"]
 
 
-def test_what_the_program_writes_may_have_line_breaks_in_quotes(tmp_path: Path) -> None:
+def test_saved_scores_may_have_line_breaks_in_quotes(tmp_path: Path) -> None:
     run, judged = {"1": {"a": 1.0}, "2\nx": {"a": 1.0}}, {"1": {"a": 1}, "2\nx": {"a": 1}}
     (tmp_path / "s.csv").write_text(gradedeval.evaluate({"my\nrun": run}, judged, "ap").frame.to_csv(index=False))
     assert [(row.run, row.topic) for row in read_saved(tmp_path / "s.csv").rows] == [

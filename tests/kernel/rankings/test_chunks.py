@@ -1,4 +1,4 @@
-"""Chunks folded into documents, as a slow program folds them, in whatever form runs and judgments come."""
+"""Chunks folded into documents, compared to a slow program, for all forms of runs and judgments."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def drawn_run(draw: random.Random, separator: str) -> list[Line]:
 
 
 def document_of(chunk: str, separator: str) -> str:
-    head, found, _ = chunk.rpartition(separator)
-    return head if found and head else chunk
+    head, mark, _ = chunk.rpartition(separator)
+    return head if mark and head else chunk
 
 
 def single(score: float) -> float:
@@ -79,7 +79,7 @@ def folded_slowly(lines: list[Line], separator: str, options: dict[str, Any]) ->
             best.setdefault(document_of(line[1], separator), line)
         if by == "first" and ties in ("docno-desc", "docno-asc"):
             names = list(best)
-            result += [(topic, name, at, float(-at)) for at, name in enumerate(names, 1)]
+            result += [(topic, name, rank, float(-rank)) for rank, name in enumerate(names, 1)]
             continue
         for name, line in sorted(best.items(), key=lambda item: listed.index(item[1])):
             result.append((topic, name, line[2], line[3]))
@@ -94,7 +94,7 @@ def interleaved(lines: list[Line]) -> list[Line]:
     """Return the lines with topics in turn, each in its order."""
     by_topic = {topic: [line for line in lines if line[0] == topic] for topic in dict.fromkeys(row[0] for row in lines)}
     longest = max(map(len, by_topic.values()))
-    return [rows[at] for at in range(longest) for rows in by_topic.values() if at < len(rows)]
+    return [rows[index] for index in range(longest) for rows in by_topic.values() if index < len(rows)]
 
 
 def drawn_options(draw: random.Random) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def scores_of(run: Any, qrels: Any, **options: Any) -> list[tuple[Any, ...]]:
 
 
 def expected(lines: list[Line], separator: str, qrels: Any, options: dict[str, Any], path: Path) -> Any:
-    """Return the scores of the run folded slowly; where it is a ranking already, by its new scores."""
+    """Return the scores of the run folded slowly; by its new scores if it is a ranking already."""
     ranked = options["collapse_by"] == "first" and options["ties"] in ("docno-desc", "docno-asc")
     path.write_text(text(folded_slowly(lines, separator, options)))
     order = {"order": "file"} if ranked else {"order": options["order"], "ties": options["ties"]}
@@ -147,8 +147,8 @@ def test_a_thousand_runs_fold_as_by_a_slow_program(
         if draw.random() < 0.3:
             collapse = {name: document_of(name, separator) for _, name, _, _ in lines}
         run.write_text(text(listed))
-        wanted = expected(listed, separator, qrels, options, slow)
-        assert scores_of(run, qrels, collapse=collapse, **options) == wanted, number
+        reference = expected(listed, separator, qrels, options, slow)
+        assert scores_of(run, qrels, collapse=collapse, **options) == reference, number
 
 
 @pytest.mark.exhaustive
@@ -156,7 +156,7 @@ def test_every_form_of_a_run_is_folded_alike(tmp_path: Path) -> None:
     names = ["topic", "docno", "rank", "score"]
     for number, (draw, separator, lines, options) in enumerate(cases(60)):
         qrels = judgments_of(lines, separator, draw)
-        wanted = expected(lines, separator, qrels, options, tmp_path / "slow")
+        reference = expected(lines, separator, qrels, options, tmp_path / "slow")
         frame = pd.DataFrame(lines, columns=names)
         forms: list[Any] = [frame, frame.astype({"docno": object})]
         if options["order"] != "rank" and options["ties"] != "rank":
@@ -166,7 +166,7 @@ def test_every_form_of_a_run_is_folded_alike(tmp_path: Path) -> None:
             (tmp_path / "run.json").write_text(json.dumps(nested))
             forms += [nested, tmp_path / "run.json", [(topic, name, score) for topic, name, _, score in lines]]
         for form in forms:
-            assert scores_of(form, qrels, collapse=separator, **options) == wanted, (number, type(form))
+            assert scores_of(form, qrels, collapse=separator, **options) == reference, (number, type(form))
 
 
 def test_judgments_of_chunks_have_the_highest_grade(tmp_path: Path) -> None:
@@ -190,11 +190,11 @@ def test_judgments_of_chunks_have_the_highest_grade(tmp_path: Path) -> None:
                 qrels = gradedeval.Qrels(source, collapse=collapse)
                 assert qrels.digest == plain.digest, (number, source)
                 assert qrels.labels.tolist() == plain.labels.tolist()
-                read = {
+                readings = {
                     topic.decode(): {name.decode(): qrels.labels[code] for name, code in documents.items()}
                     for topic, documents in qrels.codes.items()
                 }
-                assert read == folded
+                assert readings == folded
 
 
 @pytest.mark.parametrize(("part", "options"), [("subtopic", {"subtopics": True}), ("stratum", {"format": "strata"})])
@@ -337,8 +337,8 @@ def test_folding_keeps_the_columns_of_a_run_that_has_no_chunk(monkeypatch: pytes
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_a_table_read_at_once_is_as_if_read_line_by_line(seed: int, tmp_path: Path) -> None:
-    """Lines that are not plain are read one by one, with the same documents or the same error."""
+def test_a_table_read_at_once_equals_one_read_line_by_line(seed: int, tmp_path: Path) -> None:
+    """Read unusual lines one by one, with the same documents or the same error."""
     dice, path, at_once = random.Random(seed), tmp_path / "table", 0
     odd = [
         *("", "#c\ta", '"c",d', "c d", "c\t", "\td", "c\td\te", "c;d", "a#1\tz", "chunk\tdocument"),

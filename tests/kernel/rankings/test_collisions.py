@@ -40,7 +40,7 @@ HASHES: dict[str, Hashes] = {
 
 @pytest.fixture
 def looks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many documents each look of NumPy takes from an array or compares, where that is a look at slots."""
+    """Return a list of the number of documents in each NumPy search or comparison that may look at slots."""
     counted: list[int] = []
     flatnonzero = np.flatnonzero
 
@@ -65,20 +65,20 @@ def index_of(docnos: Docnos, topic: Any) -> Index:
 def test_an_index_looks_at_few_slots(kind: str, looks: list[int]) -> None:
     docnos, topic = docnos_of(unlike_ids(COUNT), HASHES[kind]), np.arange(COUNT) % 2
     index = index_of(docnos, topic)
-    found, rows = index.find(topic, docnos.buffer, docnos.start, docnos.length, docnos.hashed)
-    assert found.tolist() == rows.tolist() == list(range(COUNT))
+    positions, rows = index.find(topic, docnos.buffer, docnos.start, docnos.length, docnos.hashed)
+    assert positions.tolist() == rows.tolist() == list(range(COUNT))
     assert not len(index.find(1 - topic, docnos.buffer, docnos.start, docnos.length, docnos.hashed)[0])
     assert sum(looks) < 30 * COUNT  # of one slot: COUNT² / 4
 
 
 @pytest.mark.parametrize("kind", HASHES)
-def test_documents_that_are_looked_up_collide_with_few_of_the_index(kind: str, looks: list[int]) -> None:
-    """The index alone has too few colliding documents to notice."""
+def test_searched_documents_collide_with_few_of_the_index(kind: str, looks: list[int]) -> None:
+    """Check that colliding documents count, even if the index alone has too few to notice."""
     docnos = docnos_of(unlike_ids(COUNT), HASHES[kind])
     few, topic = docnos[: most_probes(COUNT) // COUNT * 20], np.zeros(COUNT, dtype=np.int64)
     index = index_of(few, topic[: len(few)])
-    found, rows = index.find(topic, docnos.buffer, docnos.start, docnos.length, docnos.hashed)
-    assert found.tolist() == rows.tolist() == list(range(len(few)))
+    positions, rows = index.find(topic, docnos.buffer, docnos.start, docnos.length, docnos.hashed)
+    assert positions.tolist() == rows.tolist() == list(range(len(few)))
     assert sum(looks) < 30 * COUNT
 
 
@@ -103,11 +103,11 @@ def test_a_join_gives_up(kind: str, looks: list[int]) -> None:
 
 
 @pytest.mark.parametrize("width", [1, 8, 13, 32, 40, 700])
-def test_hashes_by_secrets_are_of_the_text_alone_and_differ(width: int) -> None:
-    names = [b"%d" % at * width for at in range(300)]
-    found = [Docnos.of(names).keyed(secret) for secret in SECRETS]
-    assert len({tuple(hashed.tolist()) for hashed in found}) == len(SECRETS)
-    for secret, hashed in zip(SECRETS, found, strict=True):
+def test_hashes_depend_on_the_text_and_the_secret_alone(width: int) -> None:
+    names = [b"%d" % number * width for number in range(300)]
+    hashes = [Docnos.of(names).keyed(secret) for secret in SECRETS]
+    assert len({tuple(hashed.tolist()) for hashed in hashes}) == len(SECRETS)
+    for secret, hashed in zip(SECRETS, hashes, strict=True):
         assert len(set(hashed.tolist())) == len(names)
         alone = [Docnos.of([name]).keyed(secret)[0] for name in names]
         assert hashed.tolist() == list(map(int, alone))
@@ -115,7 +115,7 @@ def test_hashes_by_secrets_are_of_the_text_alone_and_differ(width: int) -> None:
 
 @pytest.mark.parametrize("secret", SECRETS)
 def test_ids_that_differ_in_high_bits_of_words_collide_with_no_secret(secret: bytes) -> None:
-    """With a factor for each word they would have two hashes in all: the highest bits of a sum."""
+    """Check the highest bits of sums: with a factor for each word these ids would have two hashes in all."""
     pairs = np.array([[0, (1 << 63) | (1 << 31)]] * 8, dtype=np.uint64)
     choice = np.arange(256)[:, None] >> np.arange(8) & 1
     words = np.uint64(0x6161616161616161) ^ pairs[np.arange(8), choice]
@@ -130,14 +130,14 @@ def test_ids_are_made_to_collide() -> None:
     assert {len(name) for name in (*ids, *unlike_ids(COUNT))} == {32}
 
 
-def test_an_index_that_travels_has_its_secret_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pickled_index_keeps_its_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     docnos, topic = Docnos.of(colliding_ids(COUNT)), np.zeros(COUNT, dtype=np.int64)
     index = index_of(docnos, topic)
     index.fill()
     there = pickle.loads(pickle.dumps(index))
     monkeypatch.setattr(columns, "new_secret", lambda: pytest.fail("the table is filled again"))
-    found, rows = there.find(topic, docnos.buffer, docnos.start, docnos.length, docnos.hashed)
-    assert found.tolist() == rows.tolist() == list(range(COUNT))
+    positions, rows = there.find(topic, docnos.buffer, docnos.start, docnos.length, docnos.hashed)
+    assert positions.tolist() == rows.tolist() == list(range(COUNT))
 
 
 def scores_of(run: list[str], judged: list[str], **options: Any) -> dict[str, float]:
@@ -146,30 +146,30 @@ def scores_of(run: list[str], judged: list[str], **options: Any) -> dict[str, fl
 
 
 def test_colliding_ids_score_as_others(looks: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    """In runs and qrels, as documents and as topics, some of them listed twice."""
+    """Check runs and qrels with colliding documents and topics, some of them listed twice."""
     monkeypatch.setattr(parallel, "LIMITS", Limits(topic_stretches=1))
-    found = []
+    evaluations = []
     for ids in ([name.decode() for name in make(COUNT)] for make in (unlike_ids, colliding_ids)):
         looks.clear()
-        judged = [f"{at % 2} 0 {docno} {at % 3}\n" for at, docno in enumerate(ids)]
-        run = [f"{at % 2} Q0 {docno} 1 {-(at * 7 % 1000)} t\n" for at, docno in enumerate([*ids, *ids[:9]])]
+        judged = [f"{number % 2} 0 {docno} {number % 3}\n" for number, docno in enumerate(ids)]
+        run = [f"{number % 2} Q0 {docno} 1 {-(number * 7 % 1000)} t\n" for number, docno in enumerate([*ids, *ids[:9]])]
         with pytest.warns(EvaluationWarning, match="dropped 9 duplicate documents"):
             by_document = scores_of(run, judged, duplicates="first", ties="file")
-        turns = [f"{topic} Q0 d{at} 1 {2 - at} t\n" for at in range(2) for topic in ids]
+        turns = [f"{topic} Q0 d{number} 1 {2 - number} t\n" for number in range(2) for topic in ids]
         by_topic = scores_of(turns, [f"{topic} 0 d{len(topic) % 2} 1\n" for topic in ids])
-        found.append((by_document, list(by_topic.values()), sum(looks)))
-    assert found[0][:2] == found[1][:2]
-    assert found[1][2] < 3 * found[0][2]
+        evaluations.append((by_document, list(by_topic.values()), sum(looks)))
+    assert evaluations[0][:2] == evaluations[1][:2]
+    assert evaluations[1][2] < 3 * evaluations[0][2]
 
 
-def test_other_documents_with_the_same_hashes_are_no_copy(cli: Command, tmp_path: Path) -> None:
+def test_other_documents_with_the_same_hashes_are_not_a_copy(cli: Command, tmp_path: Path) -> None:
     ids = [name.decode() for name in colliding_ids(4)]
     for name, docnos in {"a": ids[:2], "b": ids[2:], "c": ids[:2]}.items():
-        lines = [f"1 Q0 {docno} {at} {-at} {name}\n" for at, docno in enumerate(docnos)]
+        lines = [f"1 Q0 {docno} {rank} {-rank} {name}\n" for rank, docno in enumerate(docnos)]
         (tmp_path / f"{name}.run").write_text("".join(lines))
-    found = cli("lint", "a.run", "b.run", "c.run")
-    assert found.text.count("has the same documents and scores as") == 1
-    assert "has the same documents and scores as a.run" in found.text
+    output = cli("lint", "a.run", "b.run", "c.run")
+    assert output.text.count("has the same documents and scores as") == 1
+    assert "has the same documents and scores as a.run" in output.text
 
 
 def test_a_submission_of_colliding_ids_is_read_as_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Docnos as columns beside lists of them, their index, and numbers of documents beside those of a dict."""
+"""Docnos as columns compared to lists, their index, and numbers of documents compared to a dict."""
 
 import io
 import random
@@ -25,24 +25,24 @@ NAMES = {
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_numbers_are_those_of_a_dict(name: str) -> None:
+def test_numbers_equal_the_numbers_of_a_dict(name: str) -> None:
     draw = random.Random(name)
-    numbers, known = DocumentNumbers(), defaultdict[tuple[int, bytes], int](count().__next__)
+    numbers, by_dict = DocumentNumbers(), defaultdict[tuple[int, bytes], int](count().__next__)
     for _ in range(30):
         pairs = [(draw.randrange(4), NAMES[name](draw.randrange(3000))) for _ in range(draw.choice([0, 1, 50, 1000]))]
         topic = np.array([pair[0] for pair in pairs], dtype=np.int64)
-        found = numbers.numbers(topic, Docnos.of([pair[1] for pair in pairs]).packed())
-        assert found.tolist() == [known[pair] for pair in pairs]
-        assert len(numbers) == len(known)
+        assigned = numbers.numbers(topic, Docnos.of([pair[1] for pair in pairs]).packed())
+        assert assigned.tolist() == [by_dict[pair] for pair in pairs]
+        assert len(numbers) == len(by_dict)
     every = np.arange(len(numbers))
-    assert numbers.names(every) == [pair[1] for pair in known]
+    assert numbers.names(every) == [pair[1] for pair in by_dict]
     assert numbers.topics([b"a", b"b", b"a"], np.array([1, 2, 0])).tolist() == [0, 1, 1]
     assert numbers.topics([b"c", b"b"], np.array([1, 1])).tolist() == [2, 1]
-    assert numbers.names(every[::-3]) == [pair[1] for pair in list(known)[::-3]]
+    assert numbers.names(every[::-3]) == [pair[1] for pair in list(by_dict)[::-3]]
 
 
-def test_documents_of_one_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where all hashes of a topic are alike, and topics do not change them."""
+def test_documents_with_one_hash_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set all hashes of a topic to one value."""
     monkeypatch.setattr(document_numbers, "TOPIC", np.uint64(0))
     numbers, names = DocumentNumbers(), [b"a", b"b", b"long" * 5, b"", b"a"]
     column = Docnos.of(names)
@@ -73,16 +73,19 @@ def test_slots_hold_any_number_of_documents() -> None:
 
 @pytest.mark.parametrize("ratio", [-1, 1000], ids=["each is looked up", "the judged are looked up"])
 @pytest.mark.parametrize("apart", [False, True], ids=["topics list the same", "topics list others"])
-def test_a_judgment_is_of_its_topic_alone(ratio: int, apart: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_judgment_counts_for_its_topic_alone(ratio: int, apart: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parallel, "LIMITS", parallel.Limits(judged_ratio=ratio))
-    listed = {topic: [at for at in range(40) if not apart or at % 3 == topic % 3] for topic in (3, 1, 2)}
-    judged = {3: range(0, 40, 2), 1: range(1, 40, 2)}  # even and odd numbers; nothing in topic 2
-    run = b"".join(b"%d Q0 d%d %d %d t\n" % (topic, at, at, -at) for topic in listed for at in listed[topic])
-    qrels = b"".join(b"%d 0 d%d 1\n" % (topic, at) for topic in judged for at in judged[topic])
+    listed = {topic: [number for number in range(40) if not apart or number % 3 == topic % 3] for topic in (3, 1, 2)}
+    judged = {3: range(0, 40, 2), 1: range(1, 40, 2)}  # even and odd numbers; no documents in topic 2
+    run = b"".join(
+        b"%d Q0 d%d %d %d t\n" % (topic, number, number, -number) for topic in listed for number in listed[topic]
+    )
+    qrels = b"".join(b"%d 0 d%d 1\n" % (topic, number) for topic in judged for number in judged[topic])
     with pytest.warns(EvaluationWarning, match="unjudged topic"):
         scores = evaluate(io.BytesIO(run), io.BytesIO(qrels), "judged@40", topics="run")
     expected = {
-        str(topic): sum(at in judged.get(topic, ()) for at in listed[topic]) / len(listed[topic]) for topic in listed
+        str(topic): sum(number in judged.get(topic, ()) for number in listed[topic]) / len(listed[topic])
+        for topic in listed
     }
     assert scores.by_topic("judged@40") == expected
 

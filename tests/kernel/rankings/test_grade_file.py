@@ -1,4 +1,4 @@
-"""The block reader agrees with the simple reader, bit for bit and word for word, whatever the file looks like."""
+"""The block reader agrees with the simple reader, in numbers and messages, on files of all kinds."""
 
 import bz2
 import gzip
@@ -37,20 +37,20 @@ from support.runs import (
 )
 
 
-def test_blocks_of_any_size_give_what_the_simple_reader_gives() -> None:
-    draw, rules, said = random.Random("default"), Options(), set()
+def test_blocks_of_any_size_agree_with_the_simple_reader() -> None:
+    draw, rules, kinds = random.Random("default"), Options(), set()
     for number in range(10):
         # Blocks of 32 bytes are many: most files are short, and have as many ways to be cut.
         run, judgments = awkward(draw, most=8 if number % 8 else 40)
-        read = Qrels(io.BytesIO(judgments))
-        wanted = frozenset(draw.sample(read.topics, 1))
-        simple, found = both(run, read, rules, SIZES[0], wanted)
+        qrels = Qrels(io.BytesIO(judgments))
+        chosen = frozenset(draw.sample(qrels.topics, 1))
+        simple, in_blocks = both(run, qrels, rules, SIZES[0], chosen)
         others = [
-            outcome(partial(read_in_blocks, named(run), read, rules, wanted, block=size), wanted) for size in SIZES[1:]
+            outcome(partial(read_in_blocks, named(run), qrels, rules, chosen, block=size), chosen) for size in SIZES[1:]
         ]
-        assert [found, *others] == [simple] * len(SIZES), (run, judgments)
-        said.add(type(simple))
-    assert said == {str, tuple}
+        assert [in_blocks, *others] == [simple] * len(SIZES), (run, judgments)
+        kinds.add(type(simple))
+    assert kinds == {str, tuple}
 
 
 def all_seven(word: Any, length: Any) -> Any:
@@ -64,40 +64,42 @@ def test_a_collision_of_all_hashes_changes_nothing(files: int) -> None:
         patch.setattr(tokenizer, "hashes", all_seven)
         for _ in range(files):
             run, judgments = awkward(draw)
-            read = Qrels(io.BytesIO(judgments))
+            qrels = Qrels(io.BytesIO(judgments))
             for size in SIZES:
-                simple, found = both(run, read, Options(duplicates="first"), size)
-                assert found == simple
+                simple, in_blocks = both(run, qrels, Options(duplicates="first"), size)
+                assert in_blocks == simple
 
 
-def test_a_topic_larger_than_a_block_and_a_topic_that_comes_back_at_the_end() -> None:
-    lines = [f"{topic} Q0 d{at} {at} {1000 - at} t\n" for topic in range(40) for at in range(50)]
-    read = Qrels({str(topic): {f"d{at}": at % 3 for at in range(0, 50, 7)} for topic in range(40)})
+def test_a_topic_larger_than_a_block_and_a_topic_repeated_at_the_end() -> None:
+    lines = [f"{topic} Q0 d{rank} {rank} {1000 - rank} t\n" for topic in range(40) for rank in range(50)]
+    qrels = Qrels({str(topic): {f"d{rank}": rank % 3 for rank in range(0, 50, 7)} for topic in range(40)})
     lines += [f"{topic} Q0 late{topic} 51 1500 t\n" for topic in (3, 17)]
     for size in (100, 1000, 10000):
-        simple, found = both("".join(lines).encode(), read, Options(), size)
-        assert found == simple
-        assert len(found[0][3][1][0]) == 51
+        simple, in_blocks = both("".join(lines).encode(), qrels, Options(), size)
+        assert in_blocks == simple
+        assert len(in_blocks[0][3][1][0]) == 51
 
 
 def test_one_topic_of_many_documents_among_small_ones_stays_small() -> None:
-    lines = [f"big Q0 d{at} 1 {-at} t\n" for at in range(30000)] + [f"t{at} Q0 d1 1 1 t\n" for at in range(2000)]
-    read = Qrels({f"t{at}": {"d1": 1} for at in range(2000)} | {"big": {"d7": 1}})
-    run = read_in_blocks(named("".join(lines).encode()), read, Options())
+    lines = [f"big Q0 d{number} 1 {-number} t\n" for number in range(30000)] + [
+        f"t{number} Q0 d1 1 1 t\n" for number in range(2000)
+    ]
+    qrels = Qrels({f"t{number}": {"d1": 1} for number in range(2000)} | {"big": {"d7": 1}})
+    run = read_in_blocks(named("".join(lines).encode()), qrels, Options())
     assert sum(batch.codes.size for batch in run.batches) < 1 << 19
 
 
 @pytest.mark.one_in(14)
 @pytest.mark.parametrize("fields", range(1, 9))
 @pytest.mark.parametrize("first", sampled(range(5), 5))
-def test_a_line_of_any_length_has_its_six_fields_or_is_told(fields: int, first: int) -> None:
-    read = Qrels({"1": {"d": 1}})
+def test_a_line_of_any_length_has_six_fields_or_is_an_error(fields: int, first: int) -> None:
+    qrels = Qrels({"1": {"d": 1}})
     for length in range(2 * fields + first, 140, 5):
         line = b" ".join([*(b"1" for _ in range(fields - 1)), b"x" * (length - 2 * (fields - 1))]) + b"\n"
-        for beside in (b"1 Q0 d 1 2 t\n", b"1 Q0 d 1 2 " + b"t" * 52 + b"\n"):
-            for content in (line, line + beside, beside + line):
-                simple, found = both(content, read, Options(duplicates="first"), 1 << 20)
-                assert found == simple
+        for neighbor in (b"1 Q0 d 1 2 t\n", b"1 Q0 d 1 2 " + b"t" * 52 + b"\n"):
+            for content in (line, line + neighbor, neighbor + line):
+                simple, in_blocks = both(content, qrels, Options(duplicates="first"), 1 << 20)
+                assert in_blocks == simple
 
 
 @pytest.mark.one_in(2)
@@ -112,7 +114,7 @@ def test_processes_share_the_second_pass(many: int, jobs: int, monkeypatch: pyte
         return forked(work, tasks, count)
 
     monkeypatch.setattr(executors, "forked", counted)
-    # Tests of clusters leave threads behind, beside which nothing would be forked.
+    # Tests of clusters leave threads behind, and with threads no process is forked.
     monkeypatch.setattr(executors, "can_fork", lambda: True)
     sizes: list[int] = []
     add = segments.InterleavedTopics.add
@@ -122,15 +124,15 @@ def test_processes_share_the_second_pass(many: int, jobs: int, monkeypatch: pyte
     )
     small = {"large_file": 1, "segment": 3000, "gathered": 100, "topic_stretches": many, "block": 200}
     draw, path = random.Random(5), tmp_path / "run"
-    turns = [(topic, at) for at in range(20) for topic in range(60)]
+    turns = [(topic, rank) for rank in range(20) for topic in range(60)]
     # and then ever new topics that are not judged
-    turns += [(group * 40 + topic, at) for group in range(2, 30) for at in range(2) for topic in range(40)]
-    lines = [f"t{topic} Q0 d{draw.randrange(30)} {at} {draw.randrange(9)} x\n" for topic, at in turns]
+    turns += [(group * 40 + topic, rank) for group in range(2, 30) for rank in range(2) for topic in range(40)]
+    lines = [f"t{topic} Q0 d{draw.randrange(30)} {rank} {draw.randrange(9)} x\n" for topic, rank in turns]
     path.write_text("".join(lines))
-    read = Qrels({f"t{topic}": {f"d{at}": at % 3 for at in range(0, 30, 2)} for topic in range(3, 60)})
+    qrels = Qrels({f"t{topic}": {f"d{rank}": rank % 3 for rank in range(0, 30, 2)} for topic in range(3, 60)})
     rules = Options(duplicates="first", topics="run")
-    simple = outcome(lambda: read_by_line(str(path), path.read_bytes(), read, rules))
-    assert outcome(partial(read_in_blocks, Source(path), read, rules, jobs=jobs, **small)) == simple
+    simple = outcome(lambda: read_by_line(str(path), path.read_bytes(), qrels, rules))
+    assert outcome(partial(read_in_blocks, Source(path), qrels, rules, jobs=jobs, **small)) == simple
     assert len(shared) == 3
     assert min(shared) > 4
     assert sum(sizes) == path.stat().st_size
@@ -138,22 +140,22 @@ def test_processes_share_the_second_pass(many: int, jobs: int, monkeypatch: pyte
 
 @shared
 @pytest.mark.parametrize("path", real_runs())
-def test_real_runs_give_what_the_simple_reader_gives(path: Path) -> None:
+def test_real_runs_agree_with_the_simple_reader(path: Path) -> None:
     rules = Options(duplicates="first", ties="docno-desc")
-    read = Qrels(qrels_beside(path), duplicates="first")
+    qrels = Qrels(qrels_beside(path), duplicates="first")
     content = Source(path).read()
-    simple = outcome(lambda: read_by_line("run", content, read, rules))
+    simple = outcome(lambda: read_by_line("run", content, qrels, rules))
     for size in (1 << 12, 1 << 21):
-        assert outcome(partial(read_in_blocks, named(content), read, rules, block=size)) == simple
-    assert outcome(lambda: read_in_blocks(named(gzip.compress(content)), read, rules)) == simple
+        assert outcome(partial(read_in_blocks, named(content), qrels, rules, block=size)) == simple
+    assert outcome(lambda: read_in_blocks(named(gzip.compress(content)), qrels, rules)) == simple
 
 
-RUN = "".join(f"{topic} Q0 d{at} {at} {50 - at} t\n" for topic in range(30) for at in range(50)).encode()
+RUN = "".join(f"{topic} Q0 d{rank} {rank} {50 - rank} t\n" for topic in range(30) for rank in range(50)).encode()
 BACK = RUN + b"3 Q0 late 51 99 t\n"
 
 
 class Pipe(io.RawIOBase):
-    """What gives its bytes once, and a few at a time."""
+    """A stream that gives its bytes once, and a few at a time."""
 
     def __init__(self, content: bytes) -> None:
         self.content = io.BytesIO(content)
@@ -184,22 +186,24 @@ def packed_with_zstd(content: bytes) -> bytes:
 @pytest.mark.parametrize("content", [RUN, BACK], ids=["contiguous", "comes back"])
 @pytest.mark.parametrize("packed", [bytes, gzip.compress, gzip_members, bz2.compress, lzma.compress, packed_with_zstd])
 @pytest.mark.parametrize("size", sampled([300, 1 << 21], 2))
-def test_packed_runs_and_pipes_give_the_same(content: bytes, packed: Callable[[bytes], bytes], size: int) -> None:
-    read = Qrels({str(topic): {f"d{at}": at % 3 for at in range(0, 50, 7)} for topic in range(30)})
-    simple, found = both(content, read, Options(), size)
-    assert found == simple
+def test_compressed_runs_and_pipes_agree_with_the_simple_reader(
+    content: bytes, packed: Callable[[bytes], bytes], size: int
+) -> None:
+    qrels = Qrels({str(topic): {f"d{rank}": rank % 3 for rank in range(0, 50, 7)} for topic in range(30)})
+    simple, in_blocks = both(content, qrels, Options(), size)
+    assert in_blocks == simple
     for source in (named(packed(content)), Source(Pipe(packed(content)))):
-        assert outcome(partial(read_in_blocks, source, read, Options(), block=size)) == simple
+        assert outcome(partial(read_in_blocks, source, qrels, Options(), block=size)) == simple
 
 
 @pytest.mark.parametrize("packed", [gzip.compress, bz2.compress, lzma.compress, packed_with_zstd])
-def test_broken_packed_runs_are_told_as_before(packed: Callable[[bytes], bytes]) -> None:
-    read = Qrels({"1": {"d1": 1}})
+def test_broken_compressed_runs_have_the_error_of_the_stream(packed: Callable[[bytes], bytes]) -> None:
+    qrels = Qrels({"1": {"d1": 1}})
     whole = packed(RUN)
     for content in (whole[:-10], whole[:-1], whole[: len(whole) // 2], whole[:20] + b"broken" + whole[26:]):
-        with pytest.raises(InputError) as told:
+        with pytest.raises(InputError) as raised:
             named(content).read()
-        assert outcome(partial(read_in_blocks, named(content), read, Options())) == str(told.value)
+        assert outcome(partial(read_in_blocks, named(content), qrels, Options())) == str(raised.value)
 
 
 def test_ranks_that_do_not_matter_are_in_no_batch(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,7 +232,7 @@ c is not judged."""
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 @pytest.mark.parametrize("ties", ORDERS)
-def test_documents_of_one_score_stand_as_the_rule_says_however_they_are_listed(ties: str) -> None:
+def test_tied_documents_follow_the_rule_in_any_order_of_lines(ties: str) -> None:
     for listed, order in zip(("abc", "cba"), ORDERS[ties], strict=True):
         run = "".join(f"1 Q0 {docno} {rank} 1 t\n" for rank, docno in enumerate(listed, 1))
         scores = gradedeval.evaluate(
@@ -241,8 +245,8 @@ def test_documents_of_one_score_stand_as_the_rule_says_however_they_are_listed(t
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 @pytest.mark.parametrize(("ties", "expected"), [("best", 1 / 2), ("worst", 1 / 3)])
 def test_a_run_with_a_few_ties_keeps_the_order_of_its_scores(ties: str, expected: float) -> None:
-    """n, which is not relevant, is first and the relevant r last, alone with their scores; a and the relevant b share
-    one in between."""
+    """Put n, which is not relevant, first and the relevant r last, alone with their scores; a and the relevant b
+    share one in between."""
     listed = (("n", 3), ("a", 2), ("b", 2), ("r", 1))
     run = "".join(f"{topic} Q0 {docno} 1 {score} t\n" for topic in "12" for docno, score in listed)
     qrels = "".join(f"{topic} 0 b 1\n{topic} 0 r 1\n" for topic in "12")

@@ -1,4 +1,4 @@
-"""DataFrames whose text Arrow holds are scored like those of Python's text: the same numbers, notes and errors."""
+"""DataFrames with text in Arrow have the same numbers, notes and errors as DataFrames with Python's text."""
 
 import random
 import warnings
@@ -35,16 +35,16 @@ def in_arrow(frame: pd.DataFrame, kind: Any = None) -> pd.DataFrame:
 
 
 def result(run: pd.DataFrame, qrels: Any, options: dict[str, Any]) -> Any:
-    """All that a user sees."""
+    """Return all output for a user."""
     try:
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             scores = gradedeval.evaluate(run, qrels, "ndcg@5 ap err@20 bpref", **options)
     except gradedeval.InputError as error:
         return str(error)
     (run_scores,) = scores.runs
     numbers = [part.tobytes() for part in (run_scores.score, run_scores.unjudged, run_scores.residual)]
-    return run_scores.topics, numbers, scores.signature, [str(warning.message) for warning in told]
+    return run_scores.topics, numbers, scores.signature, [str(warning.message) for warning in caught]
 
 
 RUNS = [RUN, TIED, TWICE, SHUFFLED, RUN[RUN.topic > "t2"], RUN.replace("t5", "t9"), RUN[:0]]
@@ -83,8 +83,8 @@ def test_text_of_arrow_is_scored_like_any_other(run: pd.DataFrame, options: dict
 def test_unusual_columns_are_read_one_by_one(change: dict[str, Any], message: str | None) -> None:
     frame = in_arrow(RUN.assign(**change))
     assert arrow_run(frame, Options()) is None
-    found = result(frame, QRELS, {})
-    assert message in found if message else isinstance(found, tuple)
+    outcome = result(frame, QRELS, {})
+    assert message in outcome if message else isinstance(outcome, tuple)
 
 
 def test_parts_of_tables_and_columns_in_pieces() -> None:
@@ -103,9 +103,9 @@ def test_parts_of_tables_and_columns_in_pieces() -> None:
 
 def test_judgments_in_arrow_have_the_digest_of_others_and_the_same_errors() -> None:
     plain = QRELS.astype({"topic": object, "docno": object})
-    read = gradedeval.Qrels(in_arrow(QRELS))
-    assert read.digest == gradedeval.Qrels(plain).digest
-    assert read.codes == gradedeval.Qrels(plain).codes
+    qrels = gradedeval.Qrels(in_arrow(QRELS))
+    assert qrels.digest == gradedeval.Qrels(plain).digest
+    assert qrels.codes == gradedeval.Qrels(plain).codes
     twice = pd.concat([QRELS, QRELS[:1].assign(grade=7)])
     for frame in (twice, QRELS.rename(columns={"grade": "score"}).assign(score=0.5), QRELS.assign(label=1)):
         with pytest.raises(gradedeval.InputError) as error:

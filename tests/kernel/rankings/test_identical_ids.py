@@ -45,10 +45,10 @@ def shapes(run: dict[str, dict[str, float]]) -> dict[str, Any]:
 def test_documents_with_their_topics_id_are_left_out(shape: str, limits: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     if limits is not None:
         monkeypatch.setattr(parallel, "LIMITS", limits)
-    found = gradedeval.evaluate(shapes(RUN)[shape], QRELS, "num_ret rr p@2", ignore_identical_ids=True)
-    assert found.by_topic("num_ret") == {"q1": 2, "q2": 2, "q3": 0}
-    assert found.by_topic("rr") == {"q1": 1 / 2, "q2": 1, "q3": 0}
-    assert "ignore identical ids" in found.signature
+    scores = gradedeval.evaluate(shapes(RUN)[shape], QRELS, "num_ret rr p@2", ignore_identical_ids=True)
+    assert scores.by_topic("num_ret") == {"q1": 2, "q2": 2, "q3": 0}
+    assert scores.by_topic("rr") == {"q1": 1 / 2, "q2": 1, "q3": 0}
+    assert "ignore identical ids" in scores.signature
     whole = gradedeval.evaluate(shapes(RUN)[shape], QRELS, "num_ret rr")
     assert whole.by_topic("rr") == {"q1": 1 / 3, "q2": 1, "q3": 0}
     assert "identical" not in whole.signature
@@ -67,18 +67,18 @@ def test_random_runs_score_as_runs_without_these_documents() -> None:
     for options in ({}, {"depth": 3}, {"ties": "file"}, {"judged_only": True}, {"ties": "rank"}, {"order": "file"}):
         for measure in ("ndcg@5", "ap", "num_ret"):
             text = ["".join(lines(each)) for each in (run, without_own(run))]
-            found, expected = (
+            ignoring, expected = (
                 gradedeval.evaluate(io.StringIO(each), qrels, measure, **{**options, **rule}).by_topic(measure)  # type: ignore[arg-type]
                 for each, rule in zip(text, ({"ignore_identical_ids": True}, {}), strict=True)
             )
-            assert found == {topic: expected.get(topic, 0) for topic in found}
+            assert ignoring == {topic: expected.get(topic, 0) for topic in ignoring}
 
 
 def test_chunks_are_folded_first() -> None:
     run = {"q1": {"q1#0": 3.0, "a#1": 2.0, "q1#2": 1.0}}
     for source in (run, io.StringIO("".join(lines(run)))):
         for by in ("score", "first"):
-            found = gradedeval.evaluate(
+            scores = gradedeval.evaluate(
                 source,
                 {"q1": {"a": 1}},
                 "rr num_ret",
@@ -86,7 +86,7 @@ def test_chunks_are_folded_first() -> None:
                 collapse_by=by,
                 ignore_identical_ids=True,  # type: ignore[arg-type]
             )
-            assert found.means == {"rr": 1, "num_ret": 1}
+            assert scores.means == {"rr": 1, "num_ret": 1}
             if not isinstance(source, dict):
                 source.seek(0)
 
@@ -106,8 +106,8 @@ def test_no_effect_is_noted(source: Any) -> None:
 def test_a_relevant_document_that_is_left_out_is_noted(tmp_path: Path, cli: Command) -> None:
     qrels = {**QRELS, "q1": {"q1": 1, "a": 1}, "q3": {"q3": 0, "c": 1}}
     with pytest.warns(EvaluationWarning, match=r"in 1 topic the document of the topic's id is relevant"):
-        found = gradedeval.evaluate(RUN, qrels, "recall", ignore_identical_ids=True)
-    assert found.by_topic("recall")["q1"] == 1 / 2
+        scores = gradedeval.evaluate(RUN, qrels, "recall", ignore_identical_ids=True)
+    assert scores.by_topic("recall")["q1"] == 1 / 2
     (tmp_path / "run").write_text("".join(lines(RUN)))
     (tmp_path / "qrels").write_text("".join(f"{t} 0 {d} {g}\n" for t in qrels for d, g in qrels[t].items()))
     done = cli("run", "qrels", "-m", "recall", "--ignore-identical-ids")

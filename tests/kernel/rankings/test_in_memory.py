@@ -1,4 +1,4 @@
-"""Whatever holds a run or judgments in Python is read, and what holds neither is an error of ours."""
+"""Runs and judgments in Python objects of all kinds; other objects are errors of ours."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def arrow(frame: pd.DataFrame) -> Any:
         [FRAME],
     ],
 )
-def test_a_run_is_read_from_what_holds_it(run: Any) -> None:
+def test_a_run_is_read_from_any_container(run: Any) -> None:
     assert mean(run) == 0.75
 
 
@@ -90,7 +90,7 @@ def test_a_column_may_be_called_like_an_attribute_of_a_file(name: str) -> None:
     assert mean(run, judged) == mean([run], judged) == 0.75
 
 
-def test_qrels_remember_what_runs_list_only_where_one_lists_the_same_again() -> None:
+def test_qrels_remember_the_documents_of_a_run_only_if_a_run_lists_them_again() -> None:
     qrels, run = gradedeval.Qrels(QRELS), {topic: dict(documents) for topic, documents in RUN.items()}
 
     def remembered() -> int:
@@ -98,7 +98,7 @@ def test_qrels_remember_what_runs_list_only_where_one_lists_the_same_again() -> 
         return len(qrels._last[0][1])
 
     assert [remembered(), remembered()] == [1, 2]
-    run["q1"] = {"z": 3.0, **run["q1"]}  # nobody says that a dict has changed
+    run["q1"] = {"z": 3.0, **run["q1"]}  # a dict does not report its changes
     assert [remembered(), remembered()] == [1, 2]
     run["q2"]["y"] = 9.0
     assert [remembered(), remembered()] == [2, 2]
@@ -131,7 +131,7 @@ def test_iterators_are_rows_or_runs(tmp_path: Any) -> None:
     assert [run.run for run in gradedeval.evaluate(iter([ROWS, RUN]), QRELS, "rr").runs] == ["run1", "run2"]
 
 
-def test_a_run_of_ranx_goes_by_its_name() -> None:
+def test_a_run_of_ranx_keeps_its_name() -> None:
     assert [run.run for run in gradedeval.evaluate([RanxRun(), RUN], QRELS, "rr").runs] == ["bm25", "run2"]
 
 
@@ -168,7 +168,7 @@ NEITHER = [
 
 
 @pytest.mark.parametrize("held", NEITHER, ids=lambda held: type(held).__name__)
-def test_what_holds_neither_is_an_error_of_ours(held: Any) -> None:
+def test_other_objects_are_input_errors(held: Any) -> None:
     with pytest.raises(InputError):
         mean(held)
     with pytest.raises(InputError):
@@ -186,7 +186,7 @@ def test_what_holds_neither_is_an_error_of_ours(held: Any) -> None:
         (np.zeros(3), "gradedeval.evaluate_arrays takes arrays of grades and scores"),
     ],
 )
-def test_the_error_says_what_is_expected(run: Any, message: str) -> None:
+def test_the_error_names_the_expected_objects(run: Any, message: str) -> None:
     with pytest.raises(InputError) as error:
         mean(run)
     assert message in str(error.value)
@@ -196,8 +196,8 @@ COLUMNS = {"query_id": ["q1", "q1"], "doc_id": ["a", "b"], "grade": [1, 2]}
 
 
 @pytest.mark.parametrize("held", [COLUMNS, {name: dict(enumerate(values)) for name, values in COLUMNS.items()}])
-def test_a_dict_of_columns_is_told_how_to_become_a_table(held: Any) -> None:
-    """Integers in them were scored as documents of the topics `query_id` and `doc_id`."""
+def test_the_error_for_a_dict_of_columns_names_its_conversion_to_a_table(held: Any) -> None:
+    """Check dicts with integers, which were once scored as documents of the topics `query_id` and `doc_id`."""
     message = r"is a dict of the columns \w+, doc_id, \w+; give pandas.DataFrame\(...\) of it, or a dict by topic"
     with pytest.raises(InputError, match=f"^qrels: {message}"):
         gradedeval.Qrels(held)
@@ -210,17 +210,19 @@ def test_a_dict_of_columns_is_told_how_to_become_a_table(held: Any) -> None:
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 @pytest.mark.parametrize("grades", [255, 254, 256, 257])
 @pytest.mark.parametrize("ids", ["object", "string[pyarrow]"])
-def test_dicts_and_tables_are_as_files_however_many_grades_there_are(ids: str, grades: int) -> None:
-    """The codes of grades, of the unjudged and of what lies past the end of a list are bytes only where all fit."""
+def test_dicts_and_tables_equal_files_with_any_number_of_grades(ids: str, grades: int) -> None:
+    """Check codes of grades, of unjudged documents and of padding, which are bytes only if all fit."""
     if "pyarrow" in ids:
         pytest.importorskip("pyarrow")
     qrels = {"1": {f"d{grade}": grade for grade in range(grades)}, "2": {"d7": 7}}
     run = {"1": {f"d{grade}": float(grade % 97) for grade in range(0, grades, 2)} | {"u": 50.0}, "2": {"d7": 1.0}}
-    lines = [f"{topic} Q0 {docno} 0 {score} x\n" for topic, own in run.items() for docno, score in own.items()]
+    lines = [
+        f"{topic} Q0 {docno} 0 {score} x\n" for topic, documents in run.items() for docno, score in documents.items()
+    ]
     measures = "ndcg err(gain=linear) rbp judged@50"
     held = gradedeval.evaluate(run, qrels, measures, residuals=True)
     filed = gradedeval.evaluate(io.StringIO("".join(lines)), qrels, measures, residuals=True)
-    rows = [(topic, docno, score) for topic, own in run.items() for docno, score in own.items()]
+    rows = [(topic, docno, score) for topic, documents in run.items() for docno, score in documents.items()]
     kinds = {"topic": ids, "docno": ids}
     table = pd.DataFrame(rows, columns=["topic", "docno", "score"]).astype(kinds)
     framed = gradedeval.evaluate(table, qrels, measures, residuals=True)

@@ -1,4 +1,4 @@
-"""An id that is missing is an error that names its place, whatever holds the run or the judgments."""
+"""A missing id is an error that names its place, for all kinds of runs and judgments."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Rows = list[tuple[Any, Any, float]]
 
 
 def rows_with(column: str, missing: Any) -> Rows:
-    """Three rows; of the second a column is missing."""
+    """Return three rows; of the second a column is missing."""
     ids = {**GOOD, "docno": "b", column: missing}
     return [("1", "a", 2.0), (ids["topic"], ids["docno"], 1.0), ("2", "a", 1.0)]
 
@@ -51,10 +51,10 @@ def arrow_of(rows: Rows, value: str) -> Any:
 
 
 def dict_of(rows: Rows, value: str) -> dict[Any, Any]:
-    found: dict[Any, Any] = {}
+    documents_by_topic: dict[Any, Any] = {}
     for topic, docno, number in rows:
-        found.setdefault(topic, {})[docno] = number
-    return found
+        documents_by_topic.setdefault(topic, {})[docno] = number
+    return documents_by_topic
 
 
 def lists_of(rows: Rows, value: str) -> dict[Any, Any]:
@@ -71,10 +71,10 @@ IN_MEMORY: dict[str, Callable[[Rows, str], Any]] = {
     "polars": polars_of,
     "arrow": arrow_of,
 }
-"""What holds rows in Python."""
+"""Python objects with rows."""
 
 SECOND_ROW = {"dict": "['1']", "lists": "['1'][1]"}
-"""The place of the second row's docno, where it has no number."""
+"""The place of the second row's docno, if it has no number."""
 
 
 def csv_of(separator: str) -> Callable[[Path, Rows, str], None]:
@@ -107,11 +107,11 @@ FILES: dict[str, tuple[Callable[[Path, Rows, str], Any], str, tuple[Any, ...]]] 
     "parquet": (lambda path, rows, value: frame_of(rows, value).to_parquet(path), ":2", (None, "")),
     "feather": (lambda path, rows, value: frame_of(rows, value).to_feather(path), ":2", (None, "")),
 }
-"""Files: what writes one, the place of the second row, and how an id can be missing."""
+"""Files: the writer, the place of the second row, and the values of a missing id."""
 
 
 def message_of(source: Any, holds: str, **options: Any) -> str:
-    """The message of the error that a run or judgments end in."""
+    """Return the message of the error that a run or judgments raise."""
     good = {"1": {"a": 1.0, "b": 1.0}}
     run, qrels = (source, good) if holds == "run" else (good, source)
     with pytest.raises(InputError) as error:
@@ -142,7 +142,9 @@ def test_an_object_names_the_row_of_a_missing_id(carrier: str, missing: Any, col
 
 @pytest.mark.parametrize("holds", VALUES)
 @pytest.mark.parametrize("column", COLUMNS)
-@pytest.mark.parametrize(("format", "missing"), [(name, one) for name, (_, _, ways) in FILES.items() for one in ways])
+@pytest.mark.parametrize(
+    ("format", "missing"), [(name, missing) for name, (_, _, ways) in FILES.items() for missing in ways]
+)
 def test_files_name_the_place_of_no_id(format: str, missing: Any, column: str, holds: str, tmp_path: Path) -> None:
     write, place, _ = FILES[format]
     rows = rows_with(column, missing)
@@ -151,11 +153,11 @@ def test_files_name_the_place_of_no_id(format: str, missing: Any, column: str, h
     path = tmp_path / "file"
     write(path, rows, VALUES[holds])
     lines = format in ("csv", "tsv")
-    said = f"no {column} in this line; {IN_LINE}" if lines else f"no {column}; {LEAVE_OUT}"
-    assert message_of(path, holds) == f"{path}{place}: {said}"
+    message = f"no {column} in this line; {IN_LINE}" if lines else f"no {column}; {LEAVE_OUT}"
+    assert message_of(path, holds) == f"{path}{place}: {message}"
 
 
-def test_a_missing_id_comes_before_the_floats_that_pandas_makes_of_the_others() -> None:
+def test_a_missing_id_is_reported_before_ids_that_pandas_made_floats() -> None:
     frame = pd.DataFrame({"topic": [51, None, 52], "docno": ["a", "b", "c"], "score": [3.0, 2.0, 1.0]})
     assert message_of(frame, "run") == f"run:2: no topic; {LEAVE_OUT}{PANDAS}"
 

@@ -1,4 +1,4 @@
-"""A run of which nothing is judged as it is: the note says what would make its ids match, and so it does."""
+"""A run without judged documents: the note names a change that makes its ids match, and the change works."""
 
 from __future__ import annotations
 
@@ -52,26 +52,26 @@ CASES: dict[str, tuple[Change, Change, str, str]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_note_names_what_makes_documents_match(case: str, tmp_path: Path) -> None:
+def test_the_note_names_the_change_that_makes_documents_match(case: str, tmp_path: Path) -> None:
     of_run, of_qrels, change, cure = CASES[case]
     run = {"q": {of_run(name): -float(score) for score, name in enumerate([*NAMES, "unknown"])}}
     qrels = {"q": {of_qrels(name): 1 for name in NAMES}}
     path = tmp_path / "run.json"
     path.write_text(json.dumps(run))
-    wanted = f"none of its documents is judged in its topic, but 80 % of 5 are {change}; "
+    beginning = f"none of its documents is judged in its topic, but 80 % of 5 are {change}; "
     for source in (run, path):
         with pytest.warns(gradedeval.EvaluationWarning) as heard:
             scores = gradedeval.evaluate(source, qrels, "ap")
-        (note,) = [str(one.message) for one in heard if "is judged" in str(one.message)]
-        assert wanted in note
+        (note,) = [str(warning.message) for warning in heard if "is judged" in str(warning.message)]
+        assert beginning in note
         assert cure in note
         assert scores.means["ap"] == 0
-    if found := re.search(r'(collapse\w*)="(.+)"', cure):
-        assert gradedeval.evaluate(run, qrels, "recall", **{found[1]: found[2]}).means["recall"] == 1  # type: ignore[arg-type]
+    if match := re.search(r'(collapse\w*)="(.+)"', cure):
+        assert gradedeval.evaluate(run, qrels, "recall", **{match[1]: match[2]}).means["recall"] == 1  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if "cut" not in case and "blanks" not in case])
-def test_the_error_names_what_makes_topics_match(case: str) -> None:
+def test_the_error_names_the_change_that_makes_topics_match(case: str) -> None:
     of_run, of_qrels, change, _ = CASES[case]
     run = {of_run(name): {"d": 1.0} for name in NAMES}
     qrels = {of_qrels(name): {"d": 1} for name in NAMES}
@@ -91,7 +91,7 @@ def test_a_few_matches_do_not_hide_the_others() -> None:
         gradedeval.evaluate(run, qrels, "ap")
 
 
-def test_nothing_is_said_of_ids_that_have_nothing_in_common() -> None:
+def test_ids_with_nothing_in_common_have_no_near_match() -> None:
     assert near_match([([b"51", b"52"], [b"1", b"2"])], chunks=True) is None  # 5 and 1 are of one number
     assert near_match([([b"a", b"b"], [b"c"])], chunks=True) is None
     assert near_match([([], [b"c"])], chunks=True) is None
@@ -100,7 +100,7 @@ def test_nothing_is_said_of_ids_that_have_nothing_in_common() -> None:
 
 
 @pytest.mark.parametrize("words", ["run q -m ap", "compare run two q -m ap", "check run q --min ap=0.1"])
-def test_every_command_says_so(words: str, tmp_path: Path, cli: Command) -> None:
+def test_every_command_names_the_change(words: str, tmp_path: Path, cli: Command) -> None:
     for name in ("run", "two"):
         (tmp_path / name).write_text(f"1 Q0 {name}#2 1 1 t\n1 Q0 {name}#1 2 .5 t\n")
     (tmp_path / "q").write_text("1 0 run 1\n1 0 two 1\n")

@@ -1,4 +1,4 @@
-"""Qrels by the block reader are those of the line reader, whatever the file looks like."""
+"""Qrels of the block reader equal qrels of the line reader, for files of all kinds."""
 
 import io
 import random
@@ -21,16 +21,16 @@ from support.runs import awkward, read_simply, same_qrels
 
 
 @shared
-def test_real_qrels_give_what_the_simple_reader_gives() -> None:
+def test_real_qrels_agree_with_the_simple_reader() -> None:
     paths = [path for path in sorted(DATA.rglob("*qrels*")) if path.is_file() and "out" not in path.name]
     compared = 0
     for path in paths:
         content = Source(path).read()
-        simple, found = (made(read_simply, content), made(of_bytes, content))
+        simple, in_blocks = (made(read_simply, content), made(of_bytes, content))
         if isinstance(simple, str):
-            assert found == simple
+            assert in_blocks == simple
         else:
-            same_qrels(found, simple)
+            same_qrels(in_blocks, simple)
             compared += 1
     assert compared > 5
 
@@ -39,10 +39,10 @@ def of_bytes(content: bytes, **options: Any) -> Qrels:
     return Qrels(io.BytesIO(content), **options)
 
 
-def made(read: Callable[..., Qrels], content: bytes) -> Any:
-    """The qrels, or what is wrong with them."""
+def made(function: Callable[..., Qrels], content: bytes) -> Any:
+    """Return the qrels, or the message of the error."""
     try:
-        return read(content, duplicates="first")
+        return function(content, duplicates="first")
     except InputError as error:
         return str(error)
 
@@ -72,8 +72,8 @@ def test_readers_agree_on_random_qrels(jobs: int, rounds: int, together: int, mo
             if draw.random() < 0.3:
                 content = content.replace(b" ", b"\t\t").replace(b"\n", b"\r\n")
             same_qrels(Qrels(io.BytesIO(content), jobs=jobs), read_simply(content))
-            told = made(read_simply, content + b"t d 1\n")
-            assert made(partial(of_bytes, jobs=jobs), content + b"t d 1\n") == told
+            message = made(read_simply, content + b"t d 1\n")
+            assert made(partial(of_bytes, jobs=jobs), content + b"t d 1\n") == message
 
 
 def test_the_digest_changes_with_any_judgment_and_not_with_their_order() -> None:
@@ -88,15 +88,15 @@ def test_the_digest_changes_with_any_judgment_and_not_with_their_order() -> None
         content.replace(b" 3\n", b" 3.0\n"),
     ):
         assert Qrels(io.BytesIO(written)).digest == digest
-    changed = [b"".join(lines[:at] + lines[at + 1 :]) for at in range(len(lines))] + [content + b"4 0 n 0\n"]
+    changed = [b"".join(lines[:index] + lines[index + 1 :]) for index in range(len(lines))] + [content + b"4 0 n 0\n"]
     changed += [content.replace(old, new) for old, new in ((b"\n4 0", b"\n9 0"), (b"d3", b"n"), (b"d0 0", b"d0 -1"))]
-    assert digest not in {Qrels(io.BytesIO(one)).digest for one in changed}
+    assert digest not in {Qrels(io.BytesIO(variant)).digest for variant in changed}
 
 
-def test_no_label_is_minus_zero_whoever_reads_it() -> None:
+def test_no_reader_returns_minus_zero_as_a_label() -> None:
     content = b"1 0 a -0\n1 0 b 0.5\n1 0 c 0\n"
-    for read in (of_bytes(content), read_simply(content), Qrels({"1": {"a": -0.0, "b": 0.5, "c": 0.0}})):
-        assert [str(label) for label in read.labels.tolist()] == ["0.0", "0.5"]
+    for qrels in (of_bytes(content), read_simply(content), Qrels({"1": {"a": -0.0, "b": 0.5, "c": 0.0}})):
+        assert [str(label) for label in qrels.labels.tolist()] == ["0.0", "0.5"]
 
 
 def test_topics_without_judgments_have_an_empty_pool() -> None:
@@ -106,7 +106,7 @@ def test_topics_without_judgments_have_an_empty_pool() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
-def test_topics_of_the_run_that_nobody_judged_have_nothing_to_find() -> None:
+def test_unjudged_topics_of_the_run_have_no_relevant_documents() -> None:
     run = {topic: {"a": 2.0, "b": 1.0} for topic in ("9", "1", "8")}
     scores = evaluate(run, {"1": {"a": 1, "z": 1}, "2": {"c": 1}}, "num_rel recall@2", topics="run")
     assert scores.by_topic("num_rel") == {"1": 2, "9": 0, "8": 0}
@@ -124,7 +124,7 @@ def test_another_choice_among_duplicates_than_the_qrels_were_read_with_is_named(
         "<file>: read with duplicates='last', so 'first' counts for runs alone; give the same to Qrels",
         ONE_TOPIC,
     ]
-    # Qrels that were read without a choice have nothing to choose from.
+    # Qrels that were read without a choice offer no choice.
     for ready in (of_bytes(judgments), of_bytes(judgments, duplicates="first", lenient=True)):
         assert evaluate(io.BytesIO(run), ready, "rr", duplicates="first", lenient=True).notes == [ONE_TOPIC]
 
@@ -133,9 +133,9 @@ def test_another_choice_among_duplicates_than_the_qrels_were_read_with_is_named(
     "source", [b"1 0 a HRel\n1 0 b 0\n", {"1": {"a": "HRel", "b": 0}}, [("1", "a", "HRel"), ("1", "b", 0)]]
 )
 def test_a_label_that_never_occurs_is_noted(source: Any) -> None:
-    read = Qrels(io.BytesIO(source) if isinstance(source, bytes) else source, labels={"HRel": 2, "Hrel": 1, "Rel": 1})
-    assert [note.partition(": ")[2] for note in read.notes] == ["no judgment has the labels Hrel, Rel of --labels"]
-    assert read.labels.tolist() == [0, 2]
+    qrels = Qrels(io.BytesIO(source) if isinstance(source, bytes) else source, labels={"HRel": 2, "Hrel": 1, "Rel": 1})
+    assert [note.partition(": ")[2] for note in qrels.notes] == ["no judgment has the labels Hrel, Rel of --labels"]
+    assert qrels.labels.tolist() == [0, 2]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_options_that_reading_alone_uses_are_refused_beside_qrels(name: str, val
         evaluate({"1": {"d": 1.0}}, Qrels({"1": {"d": 1}}), "ap", **{name: value})
 
 
-def test_labels_beside_qrels_are_those_they_were_read_with() -> None:
+def test_labels_given_with_qrels_must_equal_their_own() -> None:
     judged = Qrels({"1": {"d": "Rel"}}, labels="Rel=1")
     assert evaluate({"1": {"d": 1.0}}, judged, "ap", labels={"Rel": 1}).means["ap"] == 1
     with pytest.raises(InputError, match=r"^labels: these qrels were read with others"):
@@ -157,7 +157,7 @@ def test_labels_beside_qrels_are_those_they_were_read_with() -> None:
 COUNTED = {"1": {"a": 1, "b": 0, "c": 1}, "2": {"d": 2}, "3": {"e": 0, "f": 0.5}}
 
 
-def test_counts_of_grades_are_those_of_a_table() -> None:
+def test_counts_of_grades_equal_a_table() -> None:
     counts, table = Qrels(COUNTED).counts, Qrels(COUNTED).pool
     assert table.tolist() == [[1, 0, 2, 0], [0, 0, 0, 1], [1, 1, 0, 0]]
     some = np.array([False, True, True, False])
@@ -171,7 +171,7 @@ def test_counts_of_grades_are_those_of_a_table() -> None:
     assert counts.sorted_worth(np.array([3.0, 0.0, 1.0, 3.0])).tolist() == [[3, 1, 1], [3, 0, 0], [3, 0, 0]]
 
 
-def test_counts_of_many_topics_and_grades_are_those_of_few() -> None:
+def test_counts_of_many_topics_and_grades() -> None:
     topic, code = np.array([0, 0, 2, 2, 2]), np.array([5, 5, 0, 69_999, 1])
     counts = GradeCounts.of(topic, code, 4, 70_000)
     assert [column.tolist() for column in (counts.size, counts.code, counts.count)] == [

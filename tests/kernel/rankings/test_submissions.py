@@ -1,4 +1,4 @@
-"""Runs and qrels with their defects: what is read in columns is what the line reader gives, whatever the file holds."""
+"""Runs and qrels with their defects: reading in columns equals reading by line, for files of all kinds."""
 
 import random
 from collections.abc import Callable
@@ -21,11 +21,11 @@ FORMATS = {
     "beir": ((0, 2, 4), b"\t", b"query-id\tcorpus-id\tscore\n"),
     "csv": ((0, 2, 3, 4, 5), b",", b"topic,docno,rank,score,tag\r\n"),
 }
-"""Columns of a TREC run, what separates them, and the header."""
+"""Columns of a TREC run, their separator, and the header."""
 
 
 def spoilt(run: bytes, dice: random.Random) -> bytes:
-    """A run with tags, types, ranks and scores of which lint says something, and perhaps in another format."""
+    """Return a run with tags, types, ranks and scores with defects for lint, perhaps in another format."""
     rows = [line.split() for line in run.split(b"\n")]
     full = [row for row in rows if len(row) == 6]
     for column, values in (
@@ -38,7 +38,7 @@ def spoilt(run: bytes, dice: random.Random) -> bytes:
             row[column] = dice.choice(values)
     if dice.random() < 0.3:
         order, between, header = FORMATS[dice.choice(list(FORMATS))]
-        return header + b"".join(between.join(row[at] for at in order) + b"\n" for row in full)
+        return header + b"".join(between.join(row[index] for index in order) + b"\n" for row in full)
     return b"\n".join(map(b" ".join, rows)) if dice.random() < 0.5 else run
 
 
@@ -46,42 +46,42 @@ def no_columns(*arguments: Any) -> None:
     raise NeedsLineReader
 
 
-def by_line(read: Callable[..., Any], *arguments: str) -> Any:
-    """The result of a reader that reads no columns."""
+def by_line(function: Callable[..., Any], *arguments: str) -> Any:
+    """Return the result of a reader without columns."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(submissions, "_add_columns", no_columns)
         patch.setattr(submissions, "_add_judged_columns", no_columns)
-        return read(*arguments)
+        return function(*arguments)
 
 
 def same_run(path: Path) -> None:
-    found, wanted = Submission.read("run", str(path)), by_line(Submission.read, "run", str(path))
-    assert found.defects == wanted.defects
-    assert (found.format, list(found.tags.items())) == (wanted.format, list(wanted.tags.items()))
-    own, other = found.listed, wanted.listed
-    assert own.topics == other.topics
-    assert own.rows.counts.tolist() == other.rows.counts.tolist()
-    assert own.rows.docnos(np.arange(len(own))).names() == other.rows.docnos(np.arange(len(other))).names()
+    in_columns, by_lines = Submission.read("run", str(path)), by_line(Submission.read, "run", str(path))
+    assert in_columns.defects == by_lines.defects
+    assert (in_columns.format, list(in_columns.tags.items())) == (by_lines.format, list(by_lines.tags.items()))
+    listed, expected = in_columns.listed, by_lines.listed
+    assert listed.topics == expected.topics
+    assert listed.rows.counts.tolist() == expected.rows.counts.tolist()
+    assert listed.rows.docnos(np.arange(len(listed))).names() == expected.rows.docnos(np.arange(len(expected))).names()
     for name in ("scores", "ranks", "lines"):
-        np.testing.assert_array_equal(getattr(own, name), getattr(other, name), name)
-    assert (own.rows.hashed == other.rows.hashed).all()
+        np.testing.assert_array_equal(getattr(listed, name), getattr(expected, name), name)
+    assert (listed.rows.hashed == expected.rows.hashed).all()
 
 
 def same_judgments(path: Path) -> None:
-    found, wanted = Judgments.of_qrels(str(path)), by_line(Judgments.of_qrels, str(path))
-    assert (found.defects, found.format) == (wanted.defects, wanted.format)
-    if found.valid is None or wanted.valid is None:
-        assert found.valid is wanted.valid
+    in_columns, by_lines = Judgments.of_qrels(str(path)), by_line(Judgments.of_qrels, str(path))
+    assert (in_columns.defects, in_columns.format) == (by_lines.defects, by_lines.format)
+    if in_columns.valid is None or by_lines.valid is None:
+        assert in_columns.valid is by_lines.valid
         return
-    assert found.valid.codes == wanted.valid.codes
-    assert list(found.valid.codes) == list(wanted.valid.codes)
-    assert found.valid.labels.tolist() == wanted.valid.labels.tolist()
-    assert found.valid.place == wanted.valid.place
+    assert in_columns.valid.codes == by_lines.valid.codes
+    assert list(in_columns.valid.codes) == list(by_lines.valid.codes)
+    assert in_columns.valid.labels.tolist() == by_lines.valid.labels.tolist()
+    assert in_columns.valid.place == by_lines.valid.place
 
 
 @pytest.mark.one_in(24)
 @pytest.mark.parametrize("seed", range(24))
-def test_columns_give_what_the_line_reader_gives(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_columns_equal_the_line_reader(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dice, path = random.Random(seed), tmp_path / "file"
     for _ in range(25):
         monkeypatch.setattr(blocks, "PART", dice.choice([1, 64, 1 << 20]))
@@ -111,7 +111,7 @@ def test_legal_lines_are_read_in_columns(content: bytes, tmp_path: Path, monkeyp
     assert len(Submission.read("run", str(tmp_path / "run")).listed) > 1
 
 
-def test_what_a_broken_file_holds_before_it_breaks_is_told(tmp_path: Path) -> None:
+def test_lines_before_the_break_of_a_file_are_read(tmp_path: Path) -> None:
     path = tmp_path / "run"
     path.write_bytes(b"1 Q0 a 1 2 t\n1 Q0 b x nan t\n" + b"d" * (1 << 21))
     same_run(path)

@@ -15,7 +15,7 @@ VERBS = ("compare", "correlate", "power")
 
 
 def bad(name: str, command: tuple[str, ...], *says: str, code: int = 2, **files: bytes) -> Broken:
-    """`files`: what else there is; `s_csv=b"…"` is a file s.csv."""
+    """Return a case; `files` are further files: `s_csv=b"…"` is a file s.csv."""
     named = {file.replace("_", "."): content for file, content in files.items()}
     return Broken(name, says, code=code, command=command, files={"b.run": WORSE, "s.csv": SCORES, **named})
 
@@ -187,17 +187,17 @@ CASES = [*EVERY, *COMPARE, *CHECK, *FITS, *STANDARD]
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_broken_input_is_a_clear_message_and_nothing_else(case: Broken, tmp_path: Path, cli: Command) -> None:
+def test_broken_input_has_a_clear_message_and_no_output(case: Broken, tmp_path: Path, cli: Command) -> None:
     case.write(tmp_path)
-    before = contents(tmp_path)
+    original = contents(tmp_path)
     outcome = cli(*case.arguments)
-    if case.says[0].startswith("settings from"):  # what was read is not a fault
+    if case.says[0].startswith("settings from"):  # the data read so far are no fault
         assert outcome.messages[0] == case.says[0]
         outcome = type(outcome)(outcome.code, outcome.out, outcome.err.partition(b"\n")[2])
         check_refused(outcome, case.code, case.says[1:])
     else:
         check_refused(outcome, case.code, case.says)
-    assert contents(tmp_path) == before
+    assert contents(tmp_path) == original
 
 
 def test_no_two_cases_go_by_one_name() -> None:
@@ -231,6 +231,6 @@ NO_SCIPY = [
 def test_a_missing_scipy(words: tuple[str, ...], tmp_path: Path, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     bad("", ()).write(tmp_path)
     monkeypatch.setitem(sys.modules, "scipy", None)
-    found = cli(*words)
-    assert found.code == (2 if words in SCIPY else 0)
-    assert words in NO_SCIPY or found.messages == ["scipy is not installed; pip install scipy"]
+    outcome = cli(*words)
+    assert outcome.code == (2 if words in SCIPY else 0)
+    assert words in NO_SCIPY or outcome.messages == ["scipy is not installed; pip install scipy"]

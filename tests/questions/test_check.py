@@ -31,8 +31,8 @@ QRELS = "".join(f"{topic} 0 a 1\n{topic} 0 b 0\n{topic} 0 c 0\n" for topic in ra
 
 
 def ranking(places: list[int], unjudged: int = 0) -> str:
-    """A run that has the relevant document of each topic at the place given, among judged documents, and unjudged ones
-    below in as many of the topics."""
+    """Return a run with the relevant document of each topic at the place given, among judged documents, and with
+    unjudged documents below it in `unjudged` topics."""
     lines = []
     for topic, place in enumerate(places, 1):
         docnos = ["b", "c"]
@@ -49,7 +49,7 @@ NEW = ("check", "new.run", "qrels.txt")
 
 @pytest.fixture
 def job(tmp_path: Path) -> Path:
-    """A repository with judgments, the run of the main branch, and the bounds."""
+    """Write the judgments, the run of the main branch and the bounds of a repository; return its folder."""
     (tmp_path / "qrels.txt").write_text(QRELS)
     (tmp_path / "main.run").write_text(ranking(MAIN))
     (tmp_path / "gradedeval.toml").write_text(
@@ -107,16 +107,16 @@ BETTER = ranking([1] * 10)
 WORSE = ranking([2] * 10)
 
 
-def outcome(cli: Command, *words: str) -> tuple[int, list[str]]:
-    """The exit code, and what is ok (+) or not (-), by kind of bound."""
-    found = cli(*NEW, *words, "-f", "json")
-    bounds = json.loads(found.text)["bounds"] if found.code < 2 else []
-    return found.code, [f"{'+' if one['passed'] else '-'}{one['bound']} {one['measure']}" for one in bounds]
+def checked(cli: Command, *words: str) -> tuple[int, list[str]]:
+    """Return the exit code and the bounds, each with + if it holds and - if not."""
+    outcome = cli(*NEW, *words, "-f", "json")
+    bounds = json.loads(outcome.text)["bounds"] if outcome.code < 2 else []
+    return outcome.code, [f"{'+' if bound['passed'] else '-'}{bound['bound']} {bound['measure']}" for bound in bounds]
 
 
 @pytest.fixture
-def words(job: Path) -> Path:
-    """The same without a file of settings."""
+def folder(job: Path) -> Path:
+    """Return the folder of the job without a file of settings."""
     (job / "gradedeval.toml").unlink()
     (job / "new.run").write_text(WORSE)
     return job
@@ -140,22 +140,22 @@ def words(job: Path) -> Path:
         (("-m", "rr", "--min", "0.5", "--max-drop", "5%"), 1),
     ],
 )
-def test_a_bound_is_broken_just_beyond_its_limit(bound: tuple[str, ...], code: int, words: Path, cli: Command) -> None:
-    assert outcome(cli, "--baseline", "main.run", *bound)[0] == code
+def test_a_bound_is_broken_just_beyond_its_limit(bound: tuple[str, ...], code: int, folder: Path, cli: Command) -> None:
+    assert checked(cli, "--baseline", "main.run", *bound)[0] == code
 
 
-def test_a_mean_of_exactly_the_limit_is_at_least_that(words: Path) -> None:
+def test_a_mean_of_exactly_the_limit_is_at_least_that(folder: Path) -> None:
     # 0.1 + 0.2 and the like: the last bits break no bound.
-    scores = gradedeval.evaluate(words / "main.run", words / "qrels.txt", "rr")
+    scores = gradedeval.evaluate(folder / "main.run", folder / "qrels.txt", "rr")
     assert gradedeval.check(scores, [Bound("min", "rr", scores.means["rr"] + 1e-15)])["passed"].tolist() == [True]
 
 
-def test_what_drops_significantly_breaks_a_level_however_small_the_drop(words: Path, cli: Command) -> None:
-    (words / "main.run").write_text(BETTER)
-    assert outcome(cli, "--baseline", "main.run", "--significant", "rr=0.05") == (1, ["-significant rr"])
-    (words / "new.run").write_text(BETTER)
-    (words / "main.run").write_text(WORSE)
-    assert outcome(cli, "--baseline", "main.run", "--significant", "rr=0.05") == (0, ["+significant rr"])
+def test_a_small_significant_drop_breaks_a_level(folder: Path, cli: Command) -> None:
+    (folder / "main.run").write_text(BETTER)
+    assert checked(cli, "--baseline", "main.run", "--significant", "rr=0.05") == (1, ["-significant rr"])
+    (folder / "new.run").write_text(BETTER)
+    (folder / "main.run").write_text(WORSE)
+    assert checked(cli, "--baseline", "main.run", "--significant", "rr=0.05") == (0, ["+significant rr"])
 
 
 @pytest.mark.parametrize(
@@ -170,21 +170,23 @@ def test_what_drops_significantly_breaks_a_level_however_small_the_drop(words: P
         ),
     ],
 )
-def test_bounds_have_own_measures_those_of_m_or_defaults(bounds: str, expected: str, words: Path, cli: Command) -> None:
-    code, lines = outcome(cli, *bounds.split(), *(() if "--gain" in bounds else ("--baseline", "main.run")))
+def test_bounds_take_their_own_measures_or_m_or_the_defaults(
+    bounds: str, expected: str, folder: Path, cli: Command
+) -> None:
+    code, lines = checked(cli, *bounds.split(), *(() if "--gain" in bounds else ("--baseline", "main.run")))
     assert (code, " ".join(lines)) == (0, expected)
 
 
-def test_the_levels_of_several_measures_are_corrected_together(words: Path, cli: Command) -> None:
-    (words / "main.run").write_text(ranking([1] * 8 + [2, 2]))
-    (words / "new.run").write_text(ranking([2] * 8 + [2, 2]))
-    found = cli(*NEW, "--baseline", "main.run", "-m", "rr p@1", "--significant", "0.01")
-    assert found.text.count("p 0.0156 (randomization, all permutations, holm over 2)") == 2  # 2 · 2/2^8
+def test_the_levels_of_several_measures_are_corrected_together(folder: Path, cli: Command) -> None:
+    (folder / "main.run").write_text(ranking([1] * 8 + [2, 2]))
+    (folder / "new.run").write_text(ranking([2] * 8 + [2, 2]))
+    outcome = cli(*NEW, "--baseline", "main.run", "-m", "rr p@1", "--significant", "0.01")
+    assert outcome.text.count("p 0.0156 (randomization, all permutations, holm over 2)") == 2  # 2 · 2/2^8
 
 
-def test_saved_scores_are_a_baseline(words: Path, cli: Command) -> None:
+def test_saved_scores_are_a_baseline(folder: Path, cli: Command) -> None:
     assert cli("main.run", "qrels.txt", "-q", "-m", "rr", "-o", "main.csv").code == 0
-    assert outcome(cli, "--baseline", "main.csv", "--max-drop", "rr=0.1") == (1, ["-max-drop rr"])
+    assert checked(cli, "--baseline", "main.csv", "--max-drop", "rr=0.1") == (1, ["-max-drop rr"])
 
 
 BEIR = {topic: {docno: 3 - rank for rank, docno in enumerate("bca")} for topic in map(str, range(1, 11))}
@@ -205,52 +207,54 @@ RANKED = [(topic, docno, score) for topic, ranked in BEIR.items() for docno, sco
         ),
     ],
 )
-def test_a_run_is_a_baseline_whatever_its_name(name: str, content: str, words: Path, cli: Command) -> None:
-    (words / name).write_text(content)
-    assert outcome(cli, "--baseline", name, "--max-drop", "rr=0") == (0, ["+max-drop rr"])
+def test_a_run_of_any_name_is_a_baseline(name: str, content: str, folder: Path, cli: Command) -> None:
+    (folder / name).write_text(content)
+    assert checked(cli, "--baseline", name, "--max-drop", "rr=0") == (0, ["+max-drop rr"])
 
 
-def test_a_baseline_of_fewer_topics_is_noted_and_min_topics_fails(words: Path, cli: Command) -> None:
+def test_a_baseline_of_fewer_topics_is_noted_and_min_topics_fails(folder: Path, cli: Command) -> None:
     cli("main.run", "qrels.txt", "-q", "-m", "rr", "-o", "main.csv")
-    kept = [line for line in (words / "main.csv").read_text().splitlines(True) if ",7," not in line]
-    (words / "main.csv").write_text("".join(kept))
+    kept = [line for line in (folder / "main.csv").read_text().splitlines(True) if ",7," not in line]
+    (folder / "main.csv").write_text("".join(kept))
     check = (*NEW, "--baseline", "main.csv", "--max-drop", "rr=1")
-    found = cli(*check)
-    said = "baseline 'main.run' has scores of 9 of 10 topics: drops elsewhere go unnoticed; --min-topics 10 makes that"
-    assert (found.code, [line[: len(said)] for line in found.messages if "baseline" in line]) == (0, [said])
+    outcome = cli(*check)
+    message = (
+        "baseline 'main.run' has scores of 9 of 10 topics: drops elsewhere go unnoticed; --min-topics 10 makes that"
+    )
+    assert (outcome.code, [line[: len(message)] for line in outcome.messages if "baseline" in line]) == (0, [message])
     assert cli(*check, "--min-topics", "10").code == 1
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
-def test_a_baseline_without_its_means_has_no_signature_and_is_refused(form: str, words: Path, cli: Command) -> None:
+def test_a_baseline_without_its_means_has_no_signature_and_is_refused(form: str, folder: Path, cli: Command) -> None:
     cli("main.run", "qrels.txt", "-q", "-m", "rr", "-o", f"main.{form}")
-    kept = [line for line in (words / f"main.{form}").read_text().splitlines(True) if "all" not in line]
-    (words / f"main.{form}").write_text("".join(kept))
+    kept = [line for line in (folder / f"main.{form}").read_text().splitlines(True) if "all" not in line]
+    (folder / f"main.{form}").write_text("".join(kept))
     check = (*NEW, "--baseline", f"main.{form}", "--max-drop", "rr=1")
-    found = cli(*check)
+    outcome = cli(*check)
     says = f"main.{form}: the row of the mean (topic 'all') of a run is missing, and with it the signature"
-    assert (found.code, found.messages[0][: len(says)]) == (3, says)
+    assert (outcome.code, outcome.messages[0][: len(says)]) == (3, says)
 
 
-def test_each_of_several_runs_is_checked(words: Path, cli: Command) -> None:
-    (words / "other.run").write_text(BETTER)
+def test_each_of_several_runs_is_checked(folder: Path, cli: Command) -> None:
+    (folder / "other.run").write_text(BETTER)
     runs = ("new.run", "other.run", "main.run")
-    found = cli("check", *runs, "qrels.txt", "--baseline", "main.run", "--max-drop", "rr=0")
-    assert [line[:20] for line in found.text.splitlines()[:2]] == ["FAIL  new.run: rr fe", "ok    other.run: rr "]
-    assert found.code == 1
+    outcome = cli("check", *runs, "qrels.txt", "--baseline", "main.run", "--max-drop", "rr=0")
+    assert [line[:20] for line in outcome.text.splitlines()[:2]] == ["FAIL  new.run: rr fe", "ok    other.run: rr "]
+    assert outcome.code == 1
 
 
 # Settings
 
 
-def test_pyproject_is_read_if_it_has_our_table(words: Path, cli: Command) -> None:
-    (words / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+def test_pyproject_is_read_if_it_has_our_table(folder: Path, cli: Command) -> None:
+    (folder / "pyproject.toml").write_text("[project]\nname = 'x'\n")
     assert cli(*NEW, "--min", "rr=0.1").messages == []
-    (words / "pyproject.toml").write_text("[project]\nname = 'x'\n[tool.gradedeval]\nmin = { rr = 0.9 }\n")
-    found = cli(*NEW)
-    assert (found.code, found.messages) == (1, ["settings from pyproject.toml"])
+    (folder / "pyproject.toml").write_text("[project]\nname = 'x'\n[tool.gradedeval]\nmin = { rr = 0.9 }\n")
+    outcome = cli(*NEW)
+    assert (outcome.code, outcome.messages) == (1, ["settings from pyproject.toml"])
     assert cli(*NEW, "--config", "pyproject.toml").code == 1
-    (words / "gradedeval.toml").write_text("[tool.gradedeval]\nmin = { rr = 0.5 }\n")
+    (folder / "gradedeval.toml").write_text("[tool.gradedeval]\nmin = { rr = 0.5 }\n")
     assert cli(*NEW).code == 0
 
 
@@ -273,19 +277,19 @@ def test_an_option_overrides_the_file(job: Path, cli: Command) -> None:
         ("", "--significant ap=0.1", "--significant 0.2", "ap"),
     ],
 )
-def test_a_bound_given_twice(measures: str, first: str, second: str, bounded: str, words: Path, cli: Command) -> None:
-    found = cli(*NEW, "--baseline", "main.run", *f"{measures} {first} {second}".split())
+def test_a_bound_given_twice(measures: str, first: str, second: str, bounded: str, folder: Path, cli: Command) -> None:
+    outcome = cli(*NEW, "--baseline", "main.run", *f"{measures} {first} {second}".split())
     message = f"{second}: given twice: {first} bounds '{bounded}' as well; keep one of the two"
-    assert (found.code, found.messages) == (2, [message])
+    assert (outcome.code, outcome.messages) == (2, [message])
 
 
-def test_a_file_repeats_no_bound_and_overrides_no_option(words: Path, cli: Command) -> None:
-    (words / "gradedeval.toml").write_text("[min]\nmap = 0.9\nap = 0.1\n")
-    found = cli(*NEW)
+def test_a_file_repeats_no_bound_and_overrides_no_option(folder: Path, cli: Command) -> None:
+    (folder / "gradedeval.toml").write_text("[min]\nmap = 0.9\nap = 0.1\n")
+    outcome = cli(*NEW)
     message = "gradedeval.toml:3: given twice: gradedeval.toml:2 bounds 'ap' as well; keep one of the two"
-    assert (found.code, found.messages) == (2, [message])
-    (words / "gradedeval.toml").write_text("min-topics = 5\n[min]\nmap = 0.9\n")
-    assert outcome(cli, "--min", "ap=0.1", "--min-topics", "ap=11") == (1, ["+min ap", "-min-topics ap"])
+    assert (outcome.code, outcome.messages) == (2, [message])
+    (folder / "gradedeval.toml").write_text("min-topics = 5\n[min]\nmap = 0.9\n")
+    assert checked(cli, "--min", "ap=0.1", "--min-topics", "ap=11") == (1, ["+min ap", "-min-topics ap"])
 
 
 def test_a_file_takes_every_option_with_paths_relative_to_it(job: Path, cli: Command) -> None:
@@ -298,9 +302,9 @@ def test_a_file_takes_every_option_with_paths_relative_to_it(job: Path, cli: Com
         "seed = 3\ndraws = 100\nsignificant = 0.2\nmin = 0.1\n"
     )
     (job / "new.run").write_text(WORSE)
-    found = cli(*NEW, "--config", "ci/gate.toml")
-    assert found.code == 1
-    assert "err@5 fell by 0.3333 (40.0%), from 0.8333 to 0.5000, p 0.1835 (t), significant" in found.text
+    outcome = cli(*NEW, "--config", "ci/gate.toml")
+    assert outcome.code == 1
+    assert "err@5 fell by 0.3333 (40.0%), from 0.8333 to 0.5000, p 0.1835 (t), significant" in outcome.text
 
 
 LINES = """# a comment
@@ -322,7 +326,7 @@ ap = 0.1
     ("keys", "line"),
     [(("measures",), 2), (("min", "rr"), 8), (("max-drop", "rbp(p=0.5)"), 11), (("max-drop", "ap"), 12), (("min",), 7)],
 )
-def test_the_line_of_a_key_is_where_its_statement_begins(keys: tuple[str, ...], line: int) -> None:
+def test_the_line_of_a_key_is_the_first_of_its_statement(keys: tuple[str, ...], line: int) -> None:
     assert lines_of_keys(statements_of("gate.toml", LINES))[keys] == line
 
 
@@ -359,14 +363,14 @@ def test_the_line_of_a_key_is_where_its_statement_begins(keys: tuple[str, ...], 
 )
 def test_broken_settings_are_refused_with_the_line(content: str, line: int, says: str, job: Path, cli: Command) -> None:
     (job / "gradedeval.toml").write_text(content)
-    found = cli("check", "main.run", "qrels.txt", "--config", "gradedeval.toml")
-    assert (found.code, found.out) == (2, b"")
-    message = found.messages[-1]
+    outcome = cli("check", "main.run", "qrels.txt", "--config", "gradedeval.toml")
+    assert (outcome.code, outcome.out) == (2, b"")
+    message = outcome.messages[-1]
     assert re.fullmatch(re.escape(f"gradedeval.toml:{line}: {says}").replace("…", ".*"), message), message
 
 
 @pytest.mark.parametrize("content", ["", "[tool.other]\nx = 1\n"])
-def test_a_file_without_settings_is_refused_where_it_was_named(content: str, job: Path, cli: Command) -> None:
+def test_a_named_file_without_settings_is_refused(content: str, job: Path, cli: Command) -> None:
     (job / "x.toml").write_text(content)
     assert cli("check", "main.run", "qrels.txt", "--config", "x.toml").code == 2
 
@@ -380,46 +384,46 @@ def both(job: Path, signature: str = "") -> Checked:
     return Checked(verdicts(to_matrix(scores), bounds, "main.run", Settings()), signature)
 
 
-def test_github_s_annotations_are_one_line_each_and_escaped(words: Path) -> None:
-    lines = REPORTS["github"](both(words), str).splitlines()
+def test_github_s_annotations_are_one_line_each_and_escaped(folder: Path) -> None:
+    lines = REPORTS["github"](both(folder), str).splitlines()
     assert len(lines) == 2
     assert lines[0].startswith("::error title=max-drop rr::new.run: rr fell by 0.1833 (26.8%25), from 0.6833 to 0.5000")
     assert lines[1] == "::notice title=gradedeval check::1 of 2 bounds failed, over 10 topics"
 
 
-def test_junit_is_xml_with_a_case_for_each_bound(words: Path) -> None:
-    suite = ElementTree.fromstring(REPORTS["junit"](both(words, 'a "signature" <&>'), str))
+def test_junit_is_xml_with_a_case_for_each_bound(folder: Path) -> None:
+    suite = ElementTree.fromstring(REPORTS["junit"](both(folder, 'a "signature" <&>'), str))
     assert suite.attrib == {"name": "gradedeval check", "tests": "2", "failures": "1", "errors": "0"}
     cases = suite.findall("testcase")
     assert [case.get("name") for case in cases] == ["min rr 0.1", "max-drop rr 5%"]
     assert [case.find("failure") is not None for case in cases] == [False, True]
     assert suite.find("properties/property").get("value") == 'a "signature" <&>'  # type: ignore[union-attr]
-    topics = [one.attrib for one in suite.iterfind("testcase/properties/property")]
+    topics = [element.attrib for element in suite.iterfind("testcase/properties/property")]
     assert topics == [{"name": "topics", "value": "10"}] * 2
 
 
 @pytest.mark.parametrize("form", [*REPORTS, *formats_for()])
-def test_a_report_in_a_file_leaves_the_broken_bounds_on_stderr(form: str, words: Path, cli: Command) -> None:
-    found = cli(*NEW, "--min", "rr=0.9", "-f", form, "-o", "report")
-    assert (found.code, found.out) == (1, b"")
-    assert found.messages == [
+def test_a_report_in_a_file_leaves_the_broken_bounds_on_stderr(form: str, folder: Path, cli: Command) -> None:
+    outcome = cli(*NEW, "--min", "rr=0.9", "-f", form, "-o", "report")
+    assert (outcome.code, outcome.out) == (1, b"")
+    assert outcome.messages == [
         "FAIL  new.run: rr 0.5000 is below 0.9; "
         "topics with the lowest scores: 1 0.5000, 2 0.5000, 3 0.5000, 4 0.5000, 5 0.5000"
     ]
-    assert (words / "report").read_text()
+    assert (folder / "report").read_text()
 
 
-def test_the_format_of_a_report_follows_its_extension(words: Path, cli: Command) -> None:
+def test_the_format_of_a_report_follows_its_extension(folder: Path, cli: Command) -> None:
     for name, begins in (("r.md", "**"), ("r.json", "{"), ("r.xml", "<?xml"), ("r.txt", "ok  ")):
         assert cli(*NEW, "--min", "rr=0.1", "-o", name).code == 0
-        assert (words / name).read_text().startswith(begins)
+        assert (folder / name).read_text().startswith(begins)
 
 
 # In Python
 
 
-def test_verdicts_are_a_tidy_frame(words: Path) -> None:
-    scores = gradedeval.evaluate([str(words / "main.run"), str(words / "new.run")], words / "qrels.txt", "rr")
+def test_verdicts_are_a_tidy_frame(folder: Path) -> None:
+    scores = gradedeval.evaluate([str(folder / "main.run"), str(folder / "new.run")], folder / "qrels.txt", "rr")
     bounds = [Bound("min", "rr", 0.6), Bound("max-topic-drop", "rr", 0.5), Bound("significant", "rr", 0.3)]
     frame = gradedeval.check(scores, bounds, "main.run").frame
     assert frame["run"].tolist() == ["new.run"] * 3
@@ -433,8 +437,8 @@ def test_verdicts_are_a_tidy_frame(words: Path) -> None:
         Bound("most", "rr", 0.1)  # type: ignore[arg-type]
 
 
-def test_bounds_without_residual_or_baseline_are_errors(words: Path) -> None:
-    scores = gradedeval.evaluate(words / "new.run", words / "qrels.txt", "bpref rr", residuals=True)
+def test_bounds_without_residual_or_baseline_are_errors(folder: Path) -> None:
+    scores = gradedeval.evaluate(folder / "new.run", folder / "qrels.txt", "bpref rr", residuals=True)
     with pytest.raises(InputError, match="bpref has no residual; set a minimum share of judged documents"):
         gradedeval.check(scores, [Bound("max-unjudged", "bpref", 0.1)])
     with pytest.raises(InputError, match="--max-drop needs a baseline; add baseline"):
@@ -448,7 +452,7 @@ def test_bounds_without_residual_or_baseline_are_errors(words: Path) -> None:
 
 @pytest.mark.exhaustive
 def test_the_commands_of_the_workflow_run_as_they_stand(tmp_path: Path) -> None:
-    """Every `run:` of the workflow but those that install and search; the job fails as GitHub would let it."""
+    """Run each `run:` of the workflow except installing and searching; the job fails as on GitHub."""
     shutil.copy(ROOT / "examples" / "gradedeval.toml", tmp_path)
     samples = ROOT / "qrels_samples"
     shutil.copy(samples / "rivers.qrels", tmp_path / "qrels.txt")
@@ -466,47 +470,47 @@ def test_the_commands_of_the_workflow_run_as_they_stand(tmp_path: Path) -> None:
         assert "gradedeval check" in (tmp_path / "summary.md").read_text()
 
 
-def test_a_level_that_no_drop_can_come_to_is_refused(words: Path, cli: Command) -> None:
+def test_an_unreachable_level_is_refused(folder: Path, cli: Command) -> None:
     check = (*NEW, "--baseline", "main.run")
     topics = [str(topic) for topic in range(1, 31)]
-    write_qrels(words / "qrels.txt", {topic: {"a": 1, "b": 0} for topic in topics})
-    write_run(words / "new.run", {topic: {"b": 2.0, "a": 1.0} for topic in topics})
-    write_run(words / "main.run", {topic: {"a": 2.0} for topic in topics})
-    found = cli(*check, "--significant", "rr=0.01", "--draws", "98")
-    assert (found.code, found.out) == (2, b"")
-    assert found.messages == [
+    write_qrels(folder / "qrels.txt", {topic: {"a": 1, "b": 0} for topic in topics})
+    write_run(folder / "new.run", {topic: {"b": 2.0, "a": 1.0} for topic in topics})
+    write_run(folder / "main.run", {topic: {"a": 2.0} for topic in topics})
+    outcome = cli(*check, "--significant", "rr=0.01", "--draws", "98")
+    assert (outcome.code, outcome.out) == (2, b"")
+    assert outcome.messages == [
         "--significant rr=0.01: with 98 draws the smallest possible p is 0.01, so nothing is significant at 0.01; "
         "use --draws 99 or more, or --test t"
     ]
     assert cli(*check, "--significant", "rr=0.01", "--draws", "99").code == 1
     # Two measures: Holm's correction doubles the smaller p.
     two = ("-m", "rr p@1", "--significant", "0.01", "--draws")
-    said = "(0.01005 after holm over 2), so nothing is significant at 0.01; use --draws 199 or more, or --test t"
-    assert cli(*check, *two, "198").messages[-1].endswith(said)
+    message = "(0.01005 after holm over 2), so nothing is significant at 0.01; use --draws 199 or more, or --test t"
+    assert cli(*check, *two, "198").messages[-1].endswith(message)
     assert cli(*check, *two, "199").code == 1
     not_alike = {topic: {"b": 2.0, "a": 1.0} for topic in topics[1:]} | {"1": {"a": 2.0}}
-    write_run(words / "new.run", not_alike)
+    write_run(folder / "new.run", not_alike)
     assert cli(*check, "--significant", "rr=0.01", "--draws", "1", "--test", "t").code == 1
     with pytest.raises(InputError, match="significant rr: with 9 draws the smallest possible p is"):
         gradedeval.check(gradedeval.evaluate(["main.run", "new.run"], "qrels.txt", "rr"),
                          [Bound("significant", "rr", 0.05)], "main.run", draws=9)  # fmt: skip
 
 
-def test_an_equal_score_is_unchanged_and_two_bounds_are_both(words: Path, cli: Command) -> None:
-    (words / "new.run").write_text((words / "main.run").read_text())
-    found = cli(*NEW, "--baseline", "main.run", "-m", "rr", "--max-drop", "0", "--min", "0")
+def test_an_equal_score_is_unchanged_and_two_bounds_are_both(folder: Path, cli: Command) -> None:
+    (folder / "new.run").write_text((folder / "main.run").read_text())
+    outcome = cli(*NEW, "--baseline", "main.run", "-m", "rr", "--max-drop", "0", "--min", "0")
     github = cli(*NEW, "--min", "rr=0.1", "-f", "github").text
     assert github == "::notice title=gradedeval check::the bound holds, over 10 topics\n"
-    assert "new.run: rr unchanged at 0.6833 (allowed: 0)\n" in found.text
-    assert "\nboth bounds hold\n" in found.text
+    assert "new.run: rr unchanged at 0.6833 (allowed: 0)\n" in outcome.text
+    assert "\nboth bounds hold\n" in outcome.text
 
 
 @pytest.mark.parametrize("bound", ["--max-drop", "--max-topic-drop", "--max-unjudged"])
-def test_a_bound_that_no_scores_could_break_is_a_fault(bound: str, words: Path, cli: Command) -> None:
+def test_a_bound_that_no_scores_could_break_is_a_fault(bound: str, folder: Path, cli: Command) -> None:
     check = (*NEW, "--baseline", "main.run")
-    found = cli(*check, bound, "ndcg@10=5")
-    assert (found.code, found.out) == (2, b"")
-    (message,) = found.messages
+    outcome = cli(*check, bound, "ndcg@10=5")
+    assert (outcome.code, outcome.out) == (2, b"")
+    (message,) = outcome.messages
     assert message.startswith(f"{bound} ndcg@10=5: can never fail: 'ndcg@10' is 1 at most")
     assert message.endswith("; write 5% for a share of the baseline's mean") == (bound == "--max-drop")
     assert cli(*check, "--max-drop", "rr=101%").messages == [
@@ -516,41 +520,41 @@ def test_a_bound_that_no_scores_could_break_is_a_fault(bound: str, words: Path, 
 
 
 @pytest.mark.parametrize("form", ["junit", "github", "json", "text"])
-def test_bad_data_are_not_a_failed_bound(form: str, words: Path, cli: Command) -> None:
-    (words / "bad.run").write_text("1 Q0 a\n")
-    found = cli("check", "bad.run", "qrels.txt", "--min", "rr=0.1", "-f", form)
-    assert found.code == 3
-    says = found.messages[-1]
+def test_bad_data_are_not_a_failed_bound(form: str, folder: Path, cli: Command) -> None:
+    (folder / "bad.run").write_text("1 Q0 a\n")
+    outcome = cli("check", "bad.run", "qrels.txt", "--min", "rr=0.1", "-f", form)
+    assert outcome.code == 3
+    says = outcome.messages[-1]
     assert says.startswith("bad.run:1: 3 fields")
     if form == "junit":
-        suite = ElementTree.fromstring(found.text)
+        suite = ElementTree.fromstring(outcome.text)
         assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("1", "0", "1")
         (error,) = suite.iter("error")
         assert error.get("message") == says
     elif form == "json":
-        assert json.loads(found.text) == {"passed": False, "error": says, "bounds": []}
+        assert json.loads(outcome.text) == {"passed": False, "error": says, "bounds": []}
     else:
         annotation = f"::error title=gradedeval check%3A nothing was checked::{says}\n"
-        assert found.text == ("" if form == "text" else annotation)
+        assert outcome.text == ("" if form == "text" else annotation)
 
 
-def test_many_bounds_are_looked_up_by_name(words: Path, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+def test_many_bounds_are_looked_up_by_name(folder: Path, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_up: list[str] = []
 
     def counted(name: str) -> str:
-        asked.append(name)
+        looked_up.append(name)
         return canonical(name)
 
     monkeypatch.setattr(score_matrix, "canonical", counted)
     bounds = [word for number in range(1, 41) for word in ("--min", f"err@{number}=0")]
     assert cli(*NEW, *bounds).code == 0
-    assert len(asked) < 400  # of each bound all 40 were asked for, time and again
+    assert len(looked_up) < 400  # of each bound all 40 were asked for, time and again
 
 
-def test_an_invalid_command_line_writes_no_report(words: Path, cli: Command) -> None:
-    found = cli("check", "new.run", "new.run", "qrels.txt", "--min", "rr=0.1", "-f", "junit", "-o", "out")
-    assert (found.code, found.out, (words / "out").exists()) == (2, b"", False)
-    assert found.messages == ["run 'new.run' is given twice; give each run once"]
+def test_an_invalid_command_line_writes_no_report(folder: Path, cli: Command) -> None:
+    outcome = cli("check", "new.run", "new.run", "qrels.txt", "--min", "rr=0.1", "-f", "junit", "-o", "out")
+    assert (outcome.code, outcome.out, (folder / "out").exists()) == (2, b"", False)
+    assert outcome.messages == ["run 'new.run' is given twice; give each run once"]
 
 
 @pytest.mark.parametrize(
@@ -566,14 +570,14 @@ def test_an_invalid_command_line_writes_no_report(words: Path, cli: Command) -> 
     ],
 )
 def test_files_that_lack_data_are_bad_data(
-    name: str, content: str | None, says: str, words: Path, cli: Command
+    name: str, content: str | None, says: str, folder: Path, cli: Command
 ) -> None:
     if content is not None:
-        (words / name).write_text(content)
+        (folder / name).write_text(content)
         assert cli("check", name, "qrels.txt", "--min", "rr=0.1").code == 3
         assert cli(name, "qrels.txt").code == 1
-    found = cli(*NEW, "--max-drop", "rr=5%", "--baseline", name)
-    assert (found.code, found.messages[0][: len(says)]) == (3, says)
+    outcome = cli(*NEW, "--max-drop", "rr=5%", "--baseline", name)
+    assert (outcome.code, outcome.messages[0][: len(says)]) == (3, says)
 
 
 ONLY = "only --max-drop works with a baseline without topics"
@@ -582,32 +586,36 @@ TOPICS = "save it with `gradedeval RUN QRELS -q`, which adds the topics"
 
 
 @pytest.mark.parametrize("form", ["csv", "tsv", "json", "jsonl"])
-def test_a_baseline_of_means_has_the_verdicts_of_its_run_by_max_drop(form: str, words: Path, cli: Command) -> None:
+def test_a_baseline_of_means_has_the_verdicts_of_its_run_by_max_drop(form: str, folder: Path, cli: Command) -> None:
     cli("main.run", "qrels.txt", "-m", "rr gm_ap num_rel_ret", "-f", form, "-o", "means")
     for bound in ("rr=0.3", "rr=0.001", "rr=5%", "rr=60%", "gm_ap=5%", "num_rel_ret=0"):
         check = (*NEW, "--max-drop", bound, "--min", "rr=0.1", "-f", "json")
         of_run, of_means = cli(*check, "--baseline", "main.run"), cli(*check, "--baseline", "means")
         assert of_means.code == of_run.code
         assert of_means.messages[:1] == [f"means has no scores by topic: {ONLY}; {TOPICS}"]
-        for one, other in zip(*(json.loads(found.text)["bounds"] for found in (of_run, of_means)), strict=True):
-            assert (one["value"], one["passed"], one["topics"]) == (other["value"], other["passed"], other["topics"])
-            assert one["verdict"].startswith(other["verdict"])  # judging is not known to reverse it
-            assert other["worst"] == [] or other["bound"] == "min"
+        for by_run, by_means in zip(*(json.loads(done.text)["bounds"] for done in (of_run, of_means)), strict=True):
+            assert (by_run["value"], by_run["passed"], by_run["topics"]) == (
+                by_means["value"],
+                by_means["passed"],
+                by_means["topics"],
+            )
+            assert by_run["verdict"].startswith(by_means["verdict"])  # judging is not known to reverse it
+            assert by_means["worst"] == [] or by_means["bound"] == "min"
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("min", "max", "max-drop", "max-unjudged")])
-def test_a_bound_that_needs_topics_refuses_a_baseline_of_means(kind: str, words: Path, cli: Command) -> None:
+def test_a_bound_that_needs_topics_refuses_a_baseline_of_means(kind: str, folder: Path, cli: Command) -> None:
     cli("main.run", "qrels.txt", "-m", "rr", "-o", "means.json")
     value = {"min-topics": "5", "significant": "0.5"}.get(kind, "0.1")
     refused = f"means.json has no scores by topic, and {ONLY}; {TOPICS}"
-    found = cli(*NEW, f"--{kind}", f"rr={value}", "--baseline", "means.json")
-    assert (found.code, found.messages) == (3, [f"--{kind} rr={value}: {refused}"])
-    (words / "gradedeval.toml").write_text(f'baseline = "means.json"\n[{kind}]\nrr = {value}\n')
-    found = cli(*NEW)
-    assert (found.code, found.messages[-1]) == (3, f"gradedeval.toml:3: {refused}")
-    scores = gradedeval.evaluate(str(words / "new.run"), str(words / "qrels.txt"), "rr")
+    outcome = cli(*NEW, f"--{kind}", f"rr={value}", "--baseline", "means.json")
+    assert (outcome.code, outcome.messages) == (3, [f"--{kind} rr={value}: {refused}"])
+    (folder / "gradedeval.toml").write_text(f'baseline = "means.json"\n[{kind}]\nrr = {value}\n')
+    outcome = cli(*NEW)
+    assert (outcome.code, outcome.messages[-1]) == (3, f"gradedeval.toml:3: {refused}")
+    scores = gradedeval.evaluate(str(folder / "new.run"), str(folder / "qrels.txt"), "rr")
     with pytest.raises(InputError, match=re.escape("and only max-drop works with a baseline without topics")):
-        gradedeval.check(scores, [Bound(kind, "rr", float(value))], str(words / "means.json"))  # type: ignore[arg-type]
+        gradedeval.check(scores, [Bound(kind, "rr", float(value))], str(folder / "means.json"))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -620,72 +628,72 @@ def test_a_bound_that_needs_topics_refuses_a_baseline_of_means(kind: str, words:
     ],
 )
 def test_a_baseline_of_means_is_over_the_same_topics(
-    saved_with: tuple[str, ...], checked_with: tuple[str, ...], says: str, words: Path, cli: Command
+    saved_with: tuple[str, ...], checked_with: tuple[str, ...], says: str, folder: Path, cli: Command
 ) -> None:
-    (words / "few.run").write_text(ranking(MAIN[:9]))
-    (words / "new.run").write_text(ranking(MAIN)[ranking(MAIN).index("2 Q0") :])  # the first topic is missing
+    (folder / "few.run").write_text(ranking(MAIN[:9]))
+    (folder / "new.run").write_text(ranking(MAIN)[ranking(MAIN).index("2 Q0") :])  # the first topic is missing
     assert cli("few.run", "qrels.txt", "-m", "rr", "-o", "means.csv", *saved_with).code == 0
-    found = cli(*NEW, "--max-drop", "rr=100%", "--baseline", "means.csv", *checked_with)
+    outcome = cli(*NEW, "--max-drop", "rr=100%", "--baseline", "means.csv", *checked_with)
     again = "score it again with the same qrels and options"
-    assert found.code == (2 if says else 0)
-    assert not says or found.messages == [f"means.csv: rr of 'few.run' is {says}; {again}"]
+    assert outcome.code == (2 if says else 0)
+    assert not says or outcome.messages == [f"means.csv: rr of 'few.run' is {says}; {again}"]
 
 
-def test_a_baseline_of_means_without_signature_or_of_another_version_is_noted(words: Path, cli: Command) -> None:
+def test_a_baseline_of_means_without_signature_or_of_another_version_is_noted(folder: Path, cli: Command) -> None:
     cli("main.run", "qrels.txt", "-m", "rr", "-o", "means.csv")
-    saved = (words / "means.csv").read_text()
+    saved = (folder / "means.csv").read_text()
     versions = f"scores come from several versions: the runs by gradedeval {gradedeval.__version__}, means.csv by"
     for content, says in (
         ("".join(line.partition(',"')[0].removesuffix(",signature") + "\n" for line in saved.splitlines()),
          "means.csv: no signature, so qrels and options cannot be checked"),
         (saved.replace(f"gradedeval {gradedeval.__version__}", "gradedeval 0.0.9"), f"{versions} gradedeval 0.0.9"),
     ):  # fmt: skip
-        (words / "means.csv").write_text(content)
-        found = cli(*NEW, "--max-drop", "rr=90%", "--baseline", "means.csv")
-        assert (found.code, found.messages[0]) == (0, says)
+        (folder / "means.csv").write_text(content)
+        outcome = cli(*NEW, "--max-drop", "rr=90%", "--baseline", "means.csv")
+        assert (outcome.code, outcome.messages[0]) == (0, says)
 
 
-def test_a_slice_of_a_baseline_of_means_is_not_known(words: Path, cli: Command) -> None:
+def test_a_slice_of_a_baseline_of_means_is_not_known(folder: Path, cli: Command) -> None:
     cli("main.run", "qrels.txt", "-m", "rr", "-o", "means.csv")
-    (words / "slices.tsv").write_text("topic\tintent\n1\ttail\n2\ttail\n")
+    (folder / "slices.tsv").write_text("topic\tintent\n1\ttail\n2\ttail\n")
     check = (*NEW, "--slices", "slices.tsv", "--baseline", "means.csv", "--max-drop", "rr=90%")
     assert cli(*check, "--min", "intent=tail: rr=0.1").code == 0
-    found = cli(*check, "--max-drop", "intent=tail: rr=90%")
+    outcome = cli(*check, "--max-drop", "intent=tail: rr=90%")
     says = f"--max-drop intent=tail: rr=90%: means.csv has no scores by topic, and {ONLY}, and not on a slice"
-    assert (found.code, found.messages[-1]) == (3, f"{says}; {TOPICS}")
+    assert (outcome.code, outcome.messages[-1]) == (3, f"{says}; {TOPICS}")
 
 
-def test_only_check_accepts_a_baseline_of_means(words: Path, cli: Command) -> None:
+def test_only_check_accepts_a_baseline_of_means(folder: Path, cli: Command) -> None:
     cli("main.run", "qrels.txt", "-m", "rr", "-o", "means.csv")
     for command in ("compare", "risk"):
-        found = cli(command, "new.run", "qrels.txt", "-m", "rr", "--baseline", "means.csv")
+        outcome = cli(command, "new.run", "qrels.txt", "-m", "rr", "--baseline", "means.csv")
         hint = "save scores with `gradedeval RUN... QRELS -q -f csv -o scores.csv`"
-        assert (found.code, found.messages) == (1, [f"means.csv: no scores by topic; {hint}"])
-    scores = gradedeval.evaluate(str(words / "new.run"), str(words / "qrels.txt"), "rr")
+        assert (outcome.code, outcome.messages) == (1, [f"means.csv: no scores by topic; {hint}"])
+    scores = gradedeval.evaluate(str(folder / "new.run"), str(folder / "qrels.txt"), "rr")
     with pytest.warns(EvaluationWarning, match="only max-drop works with a baseline without topics"):
-        found = gradedeval.check(scores, [Bound("max-drop", "rr", 0.18)], words / "means.csv")
-    assert [verdict.passed for verdict in found.verdicts] == [False]
+        outcome = gradedeval.check(scores, [Bound("max-drop", "rr", 0.18)], folder / "means.csv")
+    assert [verdict.passed for verdict in outcome.verdicts] == [False]
 
 
-def test_an_internal_error_is_not_a_failed_bound(words: Path, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_is_not_a_failed_bound(folder: Path, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gradedeval.cli.commands.check.verdicts", lambda *_: 1 / 0)
-    found = cli(*NEW, "--min", "rr=0.1")
-    assert (found.code, found.messages[-1]) == (3, "ZeroDivisionError: division by zero")
+    outcome = cli(*NEW, "--min", "rr=0.1")
+    assert (outcome.code, outcome.messages[-1]) == (3, "ZeroDivisionError: division by zero")
 
 
 @pytest.mark.parametrize(
     ("line", "key"),
     [("err@20 = 0.25", "err@20"), ("rbp(p=0.8) = 0.1", "rbp(p=0.8)"), ("ndcg(gain=exp)@10 = 1", "ndcg(gain=exp)@10")],
 )
-def test_a_measure_without_quotes_has_a_hint(line: str, key: str, words: Path, cli: Command) -> None:
+def test_a_measure_without_quotes_has_a_hint(line: str, key: str, folder: Path, cli: Command) -> None:
     for text in (f"[min]\n{line}\n", f"min = {{ {line} }}\n"):
-        (words / "gradedeval.toml").write_text(text)
+        (folder / "gradedeval.toml").write_text(text)
         (message,) = cli("check", "run.txt", "qrels.txt").messages
         assert message.endswith(f'; quote the key: "{key}" = …'), message
 
 
-def test_an_upper_bound_is_for_measures_of_which_less_is_better(words: Path, cli: Command) -> None:
-    (words / "worst.run").write_text("".join(f"{topic} Q0 u 1 2 t\n{topic} Q0 a 2 1 t\n" for topic in range(1, 11)))
+def test_an_upper_bound_is_for_measures_of_which_less_is_better(folder: Path, cli: Command) -> None:
+    (folder / "worst.run").write_text("".join(f"{topic} Q0 u 1 2 t\n{topic} Q0 a 2 1 t\n" for topic in range(1, 11)))
     check = ("check", "worst.run", "qrels.txt", "-m", "unjudged@2")
     broken = cli(*check, "--max", "0.2")
     assert broken.code == 1
@@ -701,27 +709,27 @@ def test_an_upper_bound_is_for_measures_of_which_less_is_better(words: Path, cli
         "--max rr=0.9: higher is better by rr, so this bound passes worse runs; use --min to refuse it"
     ]
     assert cli("check", "worst.run", "qrels.txt", "--max", "rr=2").code == 2
-    scores = gradedeval.evaluate(str(words / "worst.run"), str(words / "qrels.txt"), "rr unjudged@2")
+    scores = gradedeval.evaluate(str(folder / "worst.run"), str(folder / "qrels.txt"), "rr unjudged@2")
     with pytest.warns(gradedeval.EvaluationWarning, match="min unjudged@2: lower is better"):
         gradedeval.check(scores, [Bound("min", "unjudged@2", 0.2)])
 
 
-def test_a_bound_may_require_enough_topics(words: Path, cli: Command) -> None:
-    (words / "few.run").write_text(ranking(MAIN[:3]))
+def test_a_bound_may_require_enough_topics(folder: Path, cli: Command) -> None:
+    (folder / "few.run").write_text(ranking(MAIN[:3]))
     check = ("check", "few.run", "qrels.txt", "-m", "rr ap", "--topics", "both")
-    found = cli(*check, "--min-topics", "5", "-f", "json")
-    assert found.code == 1
-    bounds = json.loads(found.text)["bounds"]
+    outcome = cli(*check, "--min-topics", "5", "-f", "json")
+    assert outcome.code == 1
+    bounds = json.loads(outcome.text)["bounds"]
     assert [(bound["measure"], bound["value"], bound["topics"]) for bound in bounds] == [("rr", 3, 3), ("ap", 3, 3)]
     assert bounds[0]["verdict"] == "rr is over 3 topics, fewer than 5"
     assert cli(*check, "--min-topics", "rr=3").code == 0
     assert cli(*check, "--min-topics", "2.5").messages == [
         "--min-topics 2.5: 2.5 is not a number of topics; give 1 or more"
     ]
-    # By default the topics of the qrels count, with 0 where the run lacks them: such a run has not answered them.
-    found = cli("check", "few.run", "qrels.txt", "-m", "rr", "--min-topics", "5", "--min", "rr=0")
-    assert found.code == 1
-    assert "\nFAIL  few.run: rr is over 3 topics with documents, fewer than 5\n" in found.text
+    # By default all topics of the qrels count, with 0 for topics that the run lacks: it has not answered them.
+    outcome = cli("check", "few.run", "qrels.txt", "-m", "rr", "--min-topics", "5", "--min", "rr=0")
+    assert outcome.code == 1
+    assert "\nFAIL  few.run: rr is over 3 topics with documents, fewer than 5\n" in outcome.text
     assert cli("check", "few.run", "qrels.txt", "-m", "rr", "--min-topics", "3").code == 0
     assert cli("check", "main.run", "qrels.txt", "--baseline", "few.run", "--min-topics", "rr=4").code == 1
     both = ("check", "main.run", "qrels.txt", "--baseline", "few.run", "--topics", "both", "--min-topics", "rr=5")
@@ -729,7 +737,7 @@ def test_a_bound_may_require_enough_topics(words: Path, cli: Command) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
-def test_in_python_a_baseline_may_be_saved_in_any_form(words: Path, cli: Command) -> None:
+def test_in_python_a_baseline_may_be_saved_in_any_form(folder: Path, cli: Command) -> None:
     new, main = (gradedeval.evaluate(name, "qrels.txt", "rr", residuals="total") for name in ("new.run", "main.run"))
     both = gradedeval.evaluate(["main.run", "new.run"], "qrels.txt", "rr")
     bounds = [Bound("max-drop", "rr", 0.5)]
@@ -737,7 +745,7 @@ def test_in_python_a_baseline_may_be_saved_in_any_form(words: Path, cli: Command
     expected = gradedeval.check(both, bounds, "main.run").frame
     differences = gradedeval.compare(both, baseline="main.run")["difference"].tolist()
     risks = gradedeval.risk(both, baseline="main.run")["u_risk"].tolist()[1:]
-    for baseline in (main, main.frame, str(words / "main.csv"), words / "main.csv"):
+    for baseline in (main, main.frame, str(folder / "main.csv"), folder / "main.csv"):
         assert gradedeval.check(new, bounds, baseline)["value"].tolist() == expected["value"].tolist()
         assert gradedeval.compare(new, baseline=baseline)["difference"].tolist() == differences
         assert gradedeval.risk(new, baseline=baseline)["u_risk"].tolist()[:1] == risks
@@ -746,21 +754,21 @@ def test_in_python_a_baseline_may_be_saved_in_any_form(words: Path, cli: Command
         gradedeval.check(both, bounds, "mian.run")
     with pytest.raises(InputError, match="is a run, and there are no qrels"):
         gradedeval.check(new, bounds, "main.run")
-    other = gradedeval.evaluate("main.run", "qrels.txt", "rr", topics="qrels", rel=2)
+    otherwise = gradedeval.evaluate("main.run", "qrels.txt", "rr", topics="qrels", rel=2)
     with pytest.raises(InputError):
-        gradedeval.check(new, bounds, other)
+        gradedeval.check(new, bounds, otherwise)
 
 
-def test_a_file_of_settings_that_is_no_file_of_settings_is_refused_for_its_size(job: Path, cli: Command) -> None:
+def test_a_large_file_is_refused_as_settings(job: Path, cli: Command) -> None:
     (job / "x.toml").write_text("#\n" * 600_000)
-    found = cli("check", "main.run", "qrels.txt", "--config", "x.toml")
-    assert (found.code, found.out) == (2, b"")
-    assert found.messages == ["x.toml: has more than 1,048,576 bytes; --config takes a file of settings"]
+    outcome = cli("check", "main.run", "qrels.txt", "--config", "x.toml")
+    assert (outcome.code, outcome.out) == (2, b"")
+    assert outcome.messages == ["x.toml: has more than 1,048,576 bytes; --config takes a file of settings"]
 
 
 @pytest.mark.exhaustive
 def test_lines_of_settings_are_found_in_one_reading(job: Path, monkeypatch: pytest.MonkeyPatch, cli: Command) -> None:
-    """Once to read them, and once statement by statement: not once for each line and each setting."""
+    """Parse the file once for the values and once by statement, not once for each line and setting."""
     parsed: list[int] = []
     loads = tomllib.loads
     monkeypatch.setattr(tomllib, "loads", lambda text, **more: (parsed.append(len(text)), loads(text, **more))[1])
@@ -782,16 +790,18 @@ def test_lines_of_settings_are_found_in_one_reading(job: Path, monkeypatch: pyte
         "a = 1",
     ],
 )
-def test_statements_end_where_the_parser_ends_them(content: str) -> None:
-    """As the shortest beginnings of the text tell that the parser takes."""
+def test_statements_end_like_the_parser_s(content: str) -> None:
+    """Compare with the shortest beginnings of the text that the parser accepts."""
     content = content.replace("\r\n", "\n")  # as a file is read
-    lines, before, known = content.split("\n"), 0, dict[tuple[str, ...], int]()
+    lines, start, expected = content.split("\n"), 0, dict[tuple[str, ...], int]()
     for end in range(1, len(lines) + 1):
         with suppress(tomllib.TOMLDecodeError):
             for keys in keys_of(tomllib.loads("\n".join(lines[:end]))):
-                known.setdefault(keys, before + 1)
-            before = end
-    assert {keys: line for keys, line in lines_of_keys(statements_of("x", content)).items() if keys in known} == known
+                expected.setdefault(keys, start + 1)
+            start = end
+    assert {
+        keys: line for keys, line in lines_of_keys(statements_of("x", content)).items() if keys in expected
+    } == expected
 
 
 def keys_of(value: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

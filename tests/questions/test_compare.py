@@ -1,4 +1,4 @@
-"""`compare`: pairs of runs, what is inconclusive of them, baselines from anywhere, and saved scores."""
+"""`compare`: pairs of runs, inconclusive differences, baselines from any source, and saved scores."""
 
 import re
 import warnings
@@ -52,8 +52,8 @@ def rows_of(outcome: Outcome) -> list[dict[str, str]]:
 
 
 def compared(cli: Command, *words: str) -> list[dict[str, str]]:
-    found = cli("compare", *words, "-m", "rr", "-f", "csv")
-    return rows_of(replace(found, out=without_flips(found.text).encode()))
+    outcome = cli("compare", *words, "-m", "rr", "-f", "csv")
+    return rows_of(replace(outcome, out=without_flips(outcome.text).encode()))
 
 
 TWO = ("good.run", "fair.run", "qrels.txt")
@@ -67,7 +67,7 @@ def test_a_pair_by_hand(files: Path, cli: Command) -> None:
     assert expected.items() <= row.items()
     assert float(row["relative"]) == pytest.approx(-2 / 7)
     assert float(row["effect"]) == pytest.approx(-0.25 / np.std([0, -0.5, -0.5, 0], ddof=1))
-    assert float(row["p"]) == 0.5  # 8 of 16 sign flips: those with the two signs alike
+    assert float(row["p"]) == 0.5  # 8 of 16 sign flips: the flips with the two signs alike
     assert row["same_order"] == "True"
 
 
@@ -102,8 +102,8 @@ def test_a_baseline_of_saved_scores_gives_the_same(files: Path, cli: Command) ->
     assert compared(cli, "fair.run", "qrels.txt", "--baseline", "main.csv") == inside
     save(cli, "both.csv", *TWO)
     assert compared(cli, "hazy.run", "qrels.txt", "--baseline", "both.csv:fair.run")[0]["baseline"] == "fair.run"
-    said = cli("compare", "hazy.run", "qrels.txt", "--baseline", "both.csv", "-m", "rr").messages
-    assert said == ["both.csv: 2 runs (good.run, fair.run); choose one: --baseline both.csv:good.run"]
+    messages = cli("compare", "hazy.run", "qrels.txt", "--baseline", "both.csv", "-m", "rr").messages
+    assert messages == ["both.csv: 2 runs (good.run, fair.run); choose one: --baseline both.csv:good.run"]
 
 
 def test_saved_scores_of_a_run_of_the_same_name_are_another_run(files: Path, cli: Command) -> None:
@@ -149,7 +149,7 @@ def test_a_larger_lead_is_conclusive_and_only_the_residual_of_the_lower_run_coun
 
     worst = {"1": {"b": 2.0}, "2": {"b": 2.0}}
     assert not conclusive(sure, hazy)  # .75 could be 1
-    assert conclusive(worst, hazy)  # the worst could have .5 in each topic by what stands below, and hazy has .75
+    assert conclusive(worst, hazy)  # the worst could have .5 in each topic by its lower documents, and hazy has .75
     assert conclusive(hazy, worst)
 
 
@@ -187,8 +187,8 @@ def test_one_topic_is_not_tested(files: Path, cli: Command, tmp_path: Path) -> N
     )
     for words in (("good.run", "part.run", "qrels.txt", "--topics", "both"), ("--from-scores", "part.csv")):
         for test in ("randomization", "t", "tukey-hsd"):
-            found = cli("compare", *words, "-m", "rr", "--test", test)
-            assert (found.code, found.out, found.messages[-1]) == (1, b"", says)
+            outcome = cli("compare", *words, "-m", "rr", "--test", test)
+            assert (outcome.code, outcome.out, outcome.messages[-1]) == (1, b"", says)
     with pytest.raises(gradedeval.InputError, match="a test needs two"):
         gradedeval.compare("part.csv")
 
@@ -197,7 +197,7 @@ NOTHING = "so nothing is significant at 0.05; use"
 
 
 def in_keywords(text: str) -> str:
-    """What the prompt says of draws too few, as Python says it."""
+    """Return a message of the command about too few draws as Python words it."""
     return re.sub(r"--draws (\d+)", r"draws=\1", text).replace("--test t", 'test="t"')
 
 
@@ -210,7 +210,7 @@ def in_keywords(text: str) -> str:
         ("randomization", "bonferroni", 58, "after bonferroni over 3"),
         ("randomization", "none", 19, None),
         ("randomization", "none", 18, f"with 18 draws the smallest possible p is 0.053, {NOTHING} --draws 19"),
-        ("randomization", "bh", 19, None),  # where all pairs differ none is corrected
+        ("randomization", "bh", 19, None),  # if all pairs differ none is corrected
         ("randomization", "bh", 18, "use --draws 19 or more, or --test t"),
         ("tukey-hsd", None, 18, "use --draws 19 or more, or --test t"),
         ("tukey-hsd", None, 19, None),
@@ -222,8 +222,8 @@ def in_keywords(text: str) -> str:
 def test_too_few_draws(test: Any, correction: Any, draws: int, says: str | None, files: Path, cli: Command) -> None:
     qrels = {str(topic): {"a": 1, "b": 0} for topic in range(20)}
     runs = {f"r{place}": {topic: {"a": -place, "b": -1.5, "c": -2.5} for topic in qrels} for place in (1, 2, 3)}
-    for own in runs.values():
-        own["0"] = {"a": 1.0}
+    for run in runs.values():
+        run["0"] = {"a": 1.0}
     scores = gradedeval.evaluate(runs, qrels, "rr")
     words: dict[str, Any] = {"test": test, "correction": correction, "draws": draws}
     with warnings.catch_warnings(record=True) as caught:
@@ -231,22 +231,22 @@ def test_too_few_draws(test: Any, correction: Any, draws: int, says: str | None,
         frame = gradedeval.compare(scores, all_pairs=True, **words).frame
     # The runs differ by as much as they can: in every topic but one.
     assert (frame["p_corrected"] <= 0.05).any() == (says is None)
-    # Where draws are too few for a pair alone its interval has no end.
-    told = [str(one.message) for one in caught if "with no end at 95%" not in str(one.message)]
-    assert len(told) == (says is not None)
-    assert says is None or in_keywords(says) in told[0], told
+    # With too few draws for a pair alone its interval has no end.
+    messages = [str(warning.message) for warning in caught if "with no end at 95%" not in str(warning.message)]
+    assert len(messages) == (says is not None)
+    assert says is None or in_keywords(says) in messages[0], messages
     scores.frame.to_csv(files / "s.csv", index=False)
     options = ("--test", test, "--draws", str(draws), *(("--correction", correction) if correction else ()))
-    found = cli("compare", "--from-scores", "s.csv", "--all-pairs", *options)
-    assert [in_keywords(line) for line in found.messages] == [str(one.message) for one in caught]
+    outcome = cli("compare", "--from-scores", "s.csv", "--all-pairs", *options)
+    assert [in_keywords(line) for line in outcome.messages] == [str(warning.message) for warning in caught]
 
 
 def test_runs_without_a_shared_topic_are_not_compared(files: Path, cli: Command) -> None:
     (files / "one.run").write_text(lines({"1": "a b"}))
     (files / "two.run").write_text(lines({"2": "a b"}))
-    found = cli("compare", "one.run", "two.run", "qrels.txt", "-m", "rr", "--topics", "both")
-    assert (found.code, found.out) == (1, b"")
-    assert found.messages[-1] == (
+    outcome = cli("compare", "one.run", "two.run", "qrels.txt", "-m", "rr", "--topics", "both")
+    assert (outcome.code, outcome.out) == (1, b"")
+    assert outcome.messages[-1] == (
         "measure 'rr': no topic that both runs are scored on; compare runs with topics in common"
     )
 
@@ -271,7 +271,7 @@ def test_every_line_below_a_latex_table_is_a_comment(files: Path, cli: Command) 
     assert below
     assert all(line.startswith("% ") for line in below)
     words = " ".join(line.removeprefix("% ") for line in below)  # a note may be longer than a line
-    assert all(said in words for said in ("obtained by inverting the test", "| qrels "))
+    assert all(phrase in words for phrase in ("obtained by inverting the test", "| qrels "))
 
 
 def test_a_run_with_the_mean_0_has_no_relative_difference(files: Path, cli: Command) -> None:
@@ -288,12 +288,13 @@ def test_a_run_with_the_mean_0_has_no_relative_difference(files: Path, cli: Comm
 def test_scores_files_and_frames_give_the_same_frame(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(files)
     scores = gradedeval.evaluate(list(RUNS), "qrels.txt", "rr ap", residuals=True)
-    found = gradedeval.compare(scores).frame
+    comparison = gradedeval.compare(scores).frame
     scores.frame.to_csv("frame.csv", index=False)
-    pd.testing.assert_frame_equal(gradedeval.compare(to_matrix(scores)).frame, found)
-    told = [name for name in found.columns if name not in (*COLUMNS, "lowest", "highest", "same_order")]  # read again
-    for other in (scores.frame, "frame.csv", Path("frame.csv")):
-        pd.testing.assert_frame_equal(gradedeval.compare(other)[told], found[told])
+    pd.testing.assert_frame_equal(gradedeval.compare(to_matrix(scores)).frame, comparison)
+    judging = ("lowest", "highest", "same_order")
+    names = [name for name in comparison.columns if name not in (*COLUMNS, *judging)]  # read again
+    for source in (scores.frame, "frame.csv", Path("frame.csv")):
+        pd.testing.assert_frame_equal(gradedeval.compare(source)[names], comparison[names])
 
 
 def test_two_matrices_join_by_their_measures(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,7 +306,7 @@ def test_two_matrices_join_by_their_measures(files: Path, monkeypatch: pytest.Mo
     assert both.score[:, :, 0].tolist() == [[1, 1, 1, 0.5], [1, 0.5, 0.5, 0.5]]
 
 
-def test_a_topic_called_all_is_told_from_the_mean(files: Path, cli: Command) -> None:
+def test_a_topic_called_all_differs_from_the_mean(files: Path, cli: Command) -> None:
     (files / "qrels.txt").write_text("all 0 a 1\n2 0 a 1\n")
     for name, ranking in (("x.run", {"all": "a", "2": "b a"}), ("y.run", {"all": "b a", "2": "b a"})):
         (files / name).write_text(lines(ranking))
@@ -347,8 +348,8 @@ def test_compare_q_prints_topics_and_runs(cli: Command) -> None:
     assert text.splitlines()[0].split() == ["err@20", "rivers-bm25.run", "rivers-neural.run", "median", "best", "worst"]
     assert "all 0.2886 0.7176 0.5031" in " ".join(text.split())
     assert len(cli(*words, "-f", "jsonl", "-m", "ap").text.splitlines()) == 2 * 51
-    said = cli(*words, "--alpha", "0.1").messages
-    assert said == ["--alpha: does not apply to -q, which tests nothing; leave it out"]
+    messages = cli(*words, "--alpha", "0.1").messages
+    assert messages == ["--alpha: does not apply to -q, which tests nothing; leave it out"]
 
 
 def test_topics_that_no_run_is_scored_on_are_not_left_out(tmp_path: Path, cli: Command) -> None:

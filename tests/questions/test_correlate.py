@@ -37,18 +37,18 @@ def test_kinds_are_scipy_s(digits: int) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_agreement_goes_from_one_down_to_minus_one(kind: str) -> None:
-    own = np.array([0.1, 0.2, 0.3, 0.4])
-    assert agreement(kind, own, own) == pytest.approx(1)  # type: ignore[arg-type]
-    assert agreement(kind, own, -own) == pytest.approx(-1)  # type: ignore[arg-type]
-    assert np.isnan(agreement(kind, own, np.ones(4)))  # type: ignore[arg-type]
-    assert np.isnan(agreement(kind, own, np.array([1, 2, 3, np.inf])))  # type: ignore[arg-type]
+    values = np.array([0.1, 0.2, 0.3, 0.4])
+    assert agreement(kind, values, values) == pytest.approx(1)  # type: ignore[arg-type]
+    assert agreement(kind, values, -values) == pytest.approx(-1)  # type: ignore[arg-type]
+    assert np.isnan(agreement(kind, values, np.ones(4)))  # type: ignore[arg-type]
+    assert np.isnan(agreement(kind, values, np.array([1, 2, 3, np.inf])))  # type: ignore[arg-type]
 
 
 def tau_ap_by_definition(truth: Floats, order: tuple[int, ...]) -> float:
-    """Yilmaz et al.'s formula for an ordering without ties; a tie in the truth is half right."""
+    """Compute the formula of Yilmaz et al. for an ordering without ties; a tie in the truth is half right."""
     total = 0.0
     for rank in range(1, len(order)):
-        above = [(np.sign(truth[order[at]] - truth[order[rank]]) + 1) / 2 for at in range(rank)]
+        above = [(np.sign(truth[order[higher]] - truth[order[rank]]) + 1) / 2 for higher in range(rank)]
         total += sum(above) / rank
     return 2 * total / (len(order) - 1) - 1
 
@@ -62,18 +62,24 @@ def test_tau_ap_of_four_runs_by_hand() -> None:
 
 def test_tau_ap_follows_the_definition() -> None:
     for seed in range(5):
-        truth, other = lists(8, seed=seed)
-        assert tau_ap(truth, other) == pytest.approx(tau_ap_by_definition(truth, tuple(np.argsort(-other).tolist())))
+        truth, estimate = lists(8, seed=seed)
+        assert tau_ap(truth, estimate) == pytest.approx(
+            tau_ap_by_definition(truth, tuple(np.argsort(-estimate).tolist()))
+        )
 
 
 @pytest.mark.parametrize("scores", [(1, 2, 2, 3, 2, 0), (1, 1, 1, 1, 1, 2), (3, 3, 2, 2, 1, 1), (5, 5, 5, 4, 4, 4)])
 def test_tau_ap_of_ties_is_the_mean_over_their_orders(scores: tuple[int, ...]) -> None:
     truth = np.array([6.0, 4, 5, 4, 2, 1])
-    own = np.array(scores, dtype=float)
+    values = np.array(scores, dtype=float)
     all_orders = itertools.permutations(range(6))
-    orders = [order for order in all_orders if all(own[order[at]] >= own[order[at + 1]] for at in range(5))]
+    orders = [
+        order
+        for order in all_orders
+        if all(values[order[position]] >= values[order[position + 1]] for position in range(5))
+    ]
     mean = np.mean([tau_ap_by_definition(truth, order) for order in orders])
-    assert tau_ap(truth, own) == pytest.approx(mean)
+    assert tau_ap(truth, values) == pytest.approx(mean)
 
 
 def test_orderings_take_the_topics_that_all_runs_keep_and_scores_all_pairs_that_both_keep() -> None:
@@ -95,9 +101,9 @@ def test_the_order_of_topics_changes_no_ordering_of_runs(kind: str) -> None:
     truth, scores = hits / 10
     kept = np.ones(truth.shape, dtype=bool)
     orders = [np.random.default_rng(seed).permutation(30) for seed in range(20)]
-    found = {scores_agreement(kind, truth[:, at], scores[:, at], kept)[0] for at in orders}  # type: ignore[arg-type]
-    exact = agreement(kind, *(own.sum(1).astype(float) for own in hits))  # type: ignore[arg-type]
-    assert found == {exact}
+    coefficients = {scores_agreement(kind, truth[:, order], scores[:, order], kept)[0] for order in orders}  # type: ignore[arg-type]
+    exact = agreement(kind, *(counts.sum(1).astype(float) for counts in hits))  # type: ignore[arg-type]
+    assert coefficients == {exact}
 
 
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]
@@ -109,7 +115,7 @@ def test_the_matrix_has_one_kind_above_and_one_below_the_diagonal(cli: Command) 
     measures = ["err@20", "ndcg@10", "ap"]
     pairs = list(itertools.permutations(measures, 2))
     assert [(row["measure"], row["other"]) for row in rows] == pairs
-    above = [measures.index(measure) < measures.index(other) for measure, other in pairs]
+    above = [measures.index(measure) < measures.index(second) for measure, second in pairs]
     assert [row["kind"] for row in rows] == ["tau-ap" if is_above else "pearson" for is_above in above]
     scores = to_matrix(gradedeval.evaluate(RUNS, QRELS, "err@20 ndcg@10 ap")).score
     pearson = stats.pearsonr(scores[:, :, 2].ravel(), scores[:, :, 0].ravel()).statistic
@@ -137,11 +143,11 @@ def test_runs_are_counted_before_they_are_read(cli: Command, tmp_path: Path) -> 
 
 
 def test_one_measure_or_one_run_has_nothing_to_agree_with() -> None:
-    one = gradedeval.evaluate(RUNS[0], QRELS, "err@20 ap")
+    single_run = gradedeval.evaluate(RUNS[0], QRELS, "err@20 ap")
     needs = 'rank correlation needs at least two runs; add a run, or use coefficient="spearman"'
     with pytest.raises(InputError, match=needs):
-        gradedeval.correlate(one)
-    assert gradedeval.correlate(one, coefficient=("pearson", "spearman"))["n"].tolist() == [50, 50]
+        gradedeval.correlate(single_run)
+    assert gradedeval.correlate(single_run, coefficient=("pearson", "spearman"))["n"].tolist() == [50, 50]
     with pytest.raises(InputError, match="correlate needs at least two measures; add another measure"):
         gradedeval.correlate(gradedeval.evaluate(RUNS, QRELS, "ap"))
     with pytest.raises(InputError, match="coefficient: invalid value 'kendall'"):

@@ -25,13 +25,13 @@ BM25, RM3, NEURAL, DENSE = (str(SAMPLES / f"rivers-{name}.run") for name in ("bm
 JUDGED = {"t": {"a": 3, "b": 1, "n": 0}, "u": {"a": 1}}
 
 
-def by_docno(found: Diff) -> dict[str, dict[str, Any]]:
-    rows = found.documents.astype(object).where(found.documents.notna(), None).to_dict("records")
+def by_docno(diff: Diff) -> dict[str, dict[str, Any]]:
+    rows = diff.documents.astype(object).where(diff.documents.notna(), None).to_dict("records")
     return {row["docno"]: row for row in rows}
 
 
 def random_pair(seed: int) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """Two runs that share documents, some of them judged."""
+    """Return two runs with documents in common, and judgments of some of them."""
     draw = random.Random(seed)
     topics, docnos = [f"t{number}" for number in range(4)], [f"d{number}" for number in range(14)]
     runs = [
@@ -44,16 +44,16 @@ def random_pair(seed: int) -> tuple[dict[str, Any], dict[str, Any], dict[str, An
 
 
 def test_by_hand() -> None:
-    """a fell from 1 to 3 below an unjudged document that entered; b left."""
-    before = {"t": {"a": 3.0, "b": 2.0, "n": 1.0}, "u": {"a": 1.0}}
-    after = {"t": {"x": 3.0, "n": 2.0, "a": 1.0}, "u": {"a": 1.0}}
-    found = gradedeval.diff({"A": before}, {"B": after}, JUDGED, "rr(rel=3) dcg")
-    assert (found.baseline, found.run) == ("A", "B")
-    worst = found.topics[found.topics["measure"] == "rr(rel=3)"].iloc[0]
+    """Check a pair by hand: a fell from 1 to 3 below an unjudged document that entered; b left."""
+    original = {"t": {"a": 3.0, "b": 2.0, "n": 1.0}, "u": {"a": 1.0}}
+    changed = {"t": {"x": 3.0, "n": 2.0, "a": 1.0}, "u": {"a": 1.0}}
+    diff = gradedeval.diff({"A": original}, {"B": changed}, JUDGED, "rr(rel=3) dcg")
+    assert (diff.baseline, diff.run) == ("A", "B")
+    worst = diff.topics[diff.topics["measure"] == "rr(rel=3)"].iloc[0]
     assert (worst["topic"], worst["baseline_score"], worst["score"]) == ("t", 1, pytest.approx(1 / 3))
     assert worst["difference"] == pytest.approx(-2 / 3)
     assert (worst["residual"], worst["same_order"]) == (pytest.approx(2 / 3), False)  # x could be the relevant one
-    rows = by_docno(Diff("A", "B", found.topics, found.documents[found.documents["measure"] == "dcg"], [], ""))
+    rows = by_docno(Diff("A", "B", diff.topics, diff.documents[diff.documents["measure"] == "dcg"], [], ""))
     changes = {docno: row["change"] for docno, row in rows.items()}
     assert changes == {"a": "fell", "b": "left", "n": "rose", "x": "entered"}
     assert (rows["a"]["baseline_rank"], rows["a"]["rank"], rows["a"]["grade"]) == (1, 3, 3)
@@ -65,57 +65,61 @@ def test_by_hand() -> None:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(1, 12))])
 def test_the_documents_explain_the_whole_difference_by_every_measure(seed: int) -> None:
-    before, after, qrels = random_pair(seed)
-    measures = [one for one in VARIANTS if not (one.by_intent or one.types or one.definition.may_skip)][seed::12]
-    found = gradedeval.diff(before, after, qrels, measures, top_grade=3)
+    original, changed, qrels = random_pair(seed)
+    measures = [
+        measure for measure in VARIANTS if not (measure.by_intent or measure.types or measure.definition.may_skip)
+    ][seed::12]
+    diff = gradedeval.diff(original, changed, qrels, measures, top_grade=3)
     key = ["measure", "topic"]
-    explained = found.documents.groupby(key)["explains"].sum()
-    differences = found.topics.set_index(key)["difference"]
-    assert len(differences) == 4 * len({one.label for one in measures})
+    explained = diff.documents.groupby(key)["explains"].sum()
+    differences = diff.topics.set_index(key)["difference"]
+    assert len(differences) == 4 * len({measure.label for measure in measures})
     finite = differences[differences.abs() < float("inf")]
     assert (explained.reindex(finite.index).fillna(0.0) - finite).abs().max() < 1e-9
 
 
 def mirrored(frame: pd.DataFrame) -> pd.DataFrame:
-    """What the other way round would say."""
+    """Return the frame of the opposite difference."""
     swapped = {"baseline_rank": "rank", "baseline_contribution": "contribution"}
     swapped |= {"baseline_score": "score", "baseline_residual": "residual"}
-    other = frame.rename(columns={**swapped, **{new: old for old, new in swapped.items()}})
-    for name in {"explains", "difference"} & set(other.columns):
-        other[name] = -other[name]
-    if "change" in other:
+    mirror = frame.rename(columns={**swapped, **{new: old for old, new in swapped.items()}})
+    for name in {"explains", "difference"} & set(mirror.columns):
+        mirror[name] = -mirror[name]
+    if "change" in mirror:
         names = {"entered": "left", "rose": "fell"}
-        other["change"] = other["change"].replace({**names, **{new: old for old, new in names.items()}})
-    return other[frame.columns]
+        mirror["change"] = mirror["change"].replace({**names, **{new: old for old, new in names.items()}})
+    return mirror[frame.columns]
 
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("seed", range(3))
 def test_swapped_runs_give_the_opposite(seed: int) -> None:
-    before, after, qrels = random_pair(seed)
-    one, other = (gradedeval.diff(*pair, qrels, "ndcg@5 ap rbp err@3") for pair in ((before, after), (after, before)))
+    original, changed, qrels = random_pair(seed)
+    first, second = (
+        gradedeval.diff(*pair, qrels, "ndcg@5 ap rbp err@3") for pair in ((original, changed), (changed, original))
+    )
     for name, key in (("topics", ["measure", "topic"]), ("documents", ["measure", "topic", "part", "docno"])):
         frames = [
             frame.drop(columns="above", errors="ignore").sort_values(key).reset_index(drop=True)
-            for frame in (getattr(one, name), mirrored(getattr(other, name)))
+            for frame in (getattr(first, name), mirrored(getattr(second, name)))
         ]
         pd.testing.assert_frame_equal(*frames)
 
 
 def test_a_run_and_itself_differ_in_nothing() -> None:
-    found = gradedeval.diff(BM25, BM25, QRELS, "ndcg@10 ap")
-    assert found.documents.empty
-    assert not found.topics["difference"].any()
-    assert found.topics["same_order"].all()
-    assert found.only("worse").topics.empty
+    diff = gradedeval.diff(BM25, BM25, QRELS, "ndcg@10 ap")
+    assert diff.documents.empty
+    assert not diff.topics["difference"].any()
+    assert diff.topics["same_order"].all()
+    assert diff.only("worse").topics.empty
 
 
-def test_topics_stand_from_the_worst_to_the_best_where_lower_is_better_too() -> None:
-    found = gradedeval.diff(BM25, RM3, QRELS, "ndcg@10 esl")
+def test_topics_stand_from_the_worst_to_the_best_in_both_directions() -> None:
+    diff = gradedeval.diff(BM25, RM3, QRELS, "ndcg@10 esl")
     for measure, sign in (("ndcg@10", 1), ("esl", -1)):
-        change = sign * found.topics[found.topics["measure"] == measure]["difference"]
+        change = sign * diff.topics[diff.topics["measure"] == measure]["difference"]
         assert change.is_monotonic_increasing
-    worse = found.only("worse").topics
+    worse = diff.only("worse").topics
     assert set(worse["measure"]) == {"ndcg@10", "esl"}
     assert (worse[worse["measure"] == "esl"]["difference"] > 0).all()
 
@@ -167,23 +171,23 @@ def test_incomparable_runs_are_a_one_line_error(words: tuple[str, ...], message:
     assert message in done.messages[0]
 
 
-def test_two_runs_of_one_name_are_told_apart() -> None:
+def test_two_runs_of_one_name_get_distinct_names() -> None:
     run = {"t": {"a": 1.0}}
-    found = gradedeval.diff(run, {"t": {"n": 1.0}}, JUDGED, "rr")
-    assert (found.baseline, found.run) == ("run (A)", "run (B)")
+    diff = gradedeval.diff(run, {"t": {"n": 1.0}}, JUDGED, "rr")
+    assert (diff.baseline, diff.run) == ("run (A)", "run (B)")
     with pytest.raises(InputError, match="shares no topics"):
         gradedeval.diff({"A": {"t": {"a": 1.0}}}, {"B": {"u": {"a": 1.0}}}, JUDGED, "rr", topics="both")
 
 
 def test_unjudged_documents_are_counted_with_the_relevant_one_that_they_passed() -> None:
-    """Two passed a, one passed b alone, and the one at rank 21 is not told of."""
-    before = ["a", "n0", "b", "x", "y", "z", *(f"n{number}" for number in range(1, 20)), "w"]
-    after = ["x", "y", "a", "n0", "z", "b", *(f"n{number}" for number in range(1, 15)), "w"]
-    runs = [{"t": {docno: float(-rank) for rank, docno in enumerate(one)}} for one in (before, after)]
+    """Check that two passed a, one passed b alone, and the one at rank 21 is not reported."""
+    original = ["a", "n0", "b", "x", "y", "z", *(f"n{number}" for number in range(1, 20)), "w"]
+    changed = ["x", "y", "a", "n0", "z", "b", *(f"n{number}" for number in range(1, 15)), "w"]
+    runs = [{"t": {docno: float(-rank) for rank, docno in enumerate(docnos)}} for docnos in (original, changed)]
     judged = {"t": {"a": 1, "b": 1, **{f"n{number}": 0 for number in range(20)}}}
-    found = gradedeval.diff(*runs, judged, "ap")
-    (row,) = to_rows(found.topics)
-    assert describe_topic(found, row, 4).endswith("; unjudged x and 1 more moved above relevant a, 1 above others")
+    diff = gradedeval.diff(*runs, judged, "ap")
+    (row,) = to_rows(diff.topics)
+    assert describe_topic(diff, row, 4).endswith("; unjudged x and 1 more moved above relevant a, 1 above others")
 
 
 def test_counts_have_no_decimals(cli: Command) -> None:
@@ -205,33 +209,33 @@ def test_the_matrix_of_one_topic_says_so(cli: Command) -> None:
 
 
 def test_two_runs_may_stand_in_a_list_or_a_dict() -> None:
-    qrels, one, other = {"1": {"a": 1}}, {"1": {"a": 2.0, "b": 1.0}}, {"1": {"b": 2.0, "a": 1.0}}
-    found = gradedeval.diff({"one": one}, {"other": other}, qrels, "ap")
-    both = {"one": one, "other": other}
+    qrels, first, second = {"1": {"a": 1}}, {"1": {"a": 2.0, "b": 1.0}}, {"1": {"b": 2.0, "a": 1.0}}
+    diff = gradedeval.diff({"one": first}, {"other": second}, qrels, "ap")
+    both = {"one": first, "other": second}
     for same in (gradedeval.diff(both, qrels, "ap"), gradedeval.diff(both, qrels, measures="ap")):
-        assert (same.baseline, same.run, same.signature) == ("one", "other", found.signature)
-        assert same.topics.equals(found.topics)
+        assert (same.baseline, same.run, same.signature) == ("one", "other", diff.signature)
+        assert same.topics.equals(diff.topics)
     with pytest.raises(InputError, match=r"^diff: needs qrels; as in diff\(baseline, run, qrels, measures\)$"):
-        gradedeval.diff(one, other)
+        gradedeval.diff(first, second)
     with pytest.raises(InputError, match=r"^3 runs given; with qrels diff compares two"):
-        gradedeval.diff([one, other, one], qrels)
+        gradedeval.diff([first, second, first], qrels)
     for measure in ("p@5", "ndcg@5"):  # at another rank it counts the same, or not
-        words = gradedeval.diff(one, other, qrels, measure)._repr_html_()
+        words = gradedeval.diff(first, second, qrels, measure)._repr_html_()
         assert ("no document counts more or less than before" in words) == (measure == "p@5")
     says = r"^diff: is given more than two runs; as in diff\(\[A, B\], qrels, measures\)$"
     with pytest.raises(InputError, match=says):
-        gradedeval.diff([one, other], one, qrels, "ap")
+        gradedeval.diff([first, second], first, qrels, "ap")
 
 
 @pytest.mark.filterwarnings("error::gradedeval.EvaluationWarning")
 def test_the_numbers_of_two_runs() -> None:
     runs = {"A": {"t": {"a": 3.0, "b": 2.0, "c": 1.0}, "only": {"x": 1.0}}, "B": {"t": {"b": 9.0, "a": 8.0, "d": 7.0}}}
     with pytest.warns(gradedeval.EvaluationWarning, match="1 of 2 topics left out of a pair: not in both runs"):
-        found = gradedeval.ranking_agreement(runs, at=2)
-    (row,) = found.frame.to_dict("records")
+        result = gradedeval.ranking_agreement(runs, at=2)
+    (row,) = result.frame.to_dict("records")
     assert (row["topic"], row["overlap"], row["tau"], row["common"]) == ("t", 1, -1, 2)
     assert row["residual"] == pytest.approx(row["rbo_high"] - row["rbo_low"])
-    assert list(found.means["topics"]) == [1]
+    assert list(result.means["topics"]) == [1]
     assert gradedeval.ranking_agreement([BM25, RM3]).of_topic("301").frame["overlap"].tolist() == [0.2]
 
 
@@ -252,7 +256,8 @@ def test_how_rankings_of_a_reproduction_agree_is_measured_as_its_command_does(cl
 
 @pytest.mark.filterwarnings("error::gradedeval.EvaluationWarning")
 def test_the_numbers_of_a_reproduction() -> None:
-    """Breuer et al.: the union of d1 d2 d3 and d1 d2 d4 is d1 d2 d3 d4, so that ranks 1 2 3 meet 1 2 4."""
+    """Check the example of Breuer et al.: the union of d1 d2 d3 and d1 d2 d4 is d1 d2 d3 d4, so that ranks 1 2 3
+    meet 1 2 4."""
     qrels = {"t": {"d1": 1, "d3": 1}, "u": {"d1": 1}}
     old = {"t": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "u": {"d2": 2.0, "d1": 1.0}}
     better = {"t": {"d3": 3.0, "d1": 2.0}, "u": {"d1": 2.0}}
@@ -283,27 +288,28 @@ def test_runs_without_a_topic_in_common() -> None:
 def test_runs_without_a_topic_that_is_listed(words: tuple[str, ...], tmp_path: Path, cli: Command) -> None:
     (tmp_path / "topics").write_text("none\n")
     done = cli(*words, "--topics-from", "topics")
-    said = f"--topics-from: no topic of {BM25} is listed; its topics are 301, 302, 303, 304, 305, …"
-    assert (done.code, done.out, done.messages) == (1, b"", [said])
+    message = f"--topics-from: no topic of {BM25} is listed; its topics are 301, 302, 303, 304, 305, …"
+    assert (done.code, done.out, done.messages) == (1, b"", [message])
     with pytest.raises(InputError, match=r"^A: is empty"):
         gradedeval.ranking_agreement({"A": {}, "B": {"t": {"a": 1.0}}})
 
 
 def test_ktu_orders_the_union_by_docno_as_repro_eval() -> None:
-    """By loops; rankings without a common document agree no more than chance has it, and those of the paper's example
-    fully."""
+    """Compare with loops; rankings without a common document agree by chance alone, and the paper's example fully."""
     draw = random.Random(17)
 
     def ktu(run: list[str], original: list[str]) -> float:
-        ranked = [{"t": {docno: float(-rank) for rank, docno in enumerate(one)}} for one in (run, original)]
-        found = gradedeval.reproduction([ranked[0]] * 2, [ranked[1]] * 2).frame
-        return float(found[found["what"] == "ktu"]["value"].iloc[0])
+        ranked = [{"t": {docno: float(-rank) for rank, docno in enumerate(docnos)}} for docnos in (run, original)]
+        result = gradedeval.reproduction([ranked[0]] * 2, [ranked[1]] * 2).frame
+        return float(result[result["what"] == "ktu"]["value"].iloc[0])
 
     docnos = [f"d{number:02}" for number in range(60)]
     for _ in range(5):
         run, original = draw.sample(docnos, draw.randint(2, 30)), draw.sample(docnos, draw.randint(2, 30))
         union = sorted({*run, *original})
-        places = [[union.index(one) for one in ranking[: min(len(run), len(original))]] for ranking in (run, original)]
+        places = [
+            [union.index(member) for member in ranking[: min(len(run), len(original))]] for ranking in (run, original)
+        ]
         assert ktu(run, original) == pytest.approx(kendalltau(*places).statistic)
     assert ktu(["d1", "d2", "d4"], ["d1", "d2", "d3"]) == 1
     mixed = draw.sample(docnos, 60)

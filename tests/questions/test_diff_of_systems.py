@@ -31,7 +31,7 @@ Rankings = dict[str, dict[str, dict[str, float]]]
 
 
 def seeds_of(seed: int, topics: int = 4, shortest: int = 1) -> tuple[Rankings, dict[str, dict[str, int]]]:
-    """The runs of two systems, and judgments of some of their documents."""
+    """Return the runs of two systems, and judgments of some of their documents."""
     draw = random.Random(seed)
     names = [f"t{number}" for number in range(topics)]
     runs = {
@@ -49,7 +49,7 @@ RUNS, QRELS = seeds_of(1)
 
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[str, ...]:
-    """The runs, those of A first, and the qrels."""
+    """Write the runs, A's first, and the qrels; return their names."""
     runs = [str(write_run(tmp_path / name, run)) for name, run in RUNS.items()]
     return (*runs, str(write_qrels(tmp_path / "qrels", QRELS)))
 
@@ -58,68 +58,68 @@ def files(tmp_path: Path) -> tuple[str, ...]:
 
 
 def expected(topic: str) -> dict[str, dict[str, Any]]:
-    """Of each document of a topic, by precision at 5 in plain loops: what it adds to each system, in how many seeds it
-    is, its median rank, and what became of it."""
-    found = defaultdict[str, dict[str, Any]](dict)
+    """Return for each document of a topic, by precision at 5 in plain loops, its contribution to each system, its
+    number of seeds, its median rank, and its change."""
+    documents = defaultdict[str, dict[str, Any]](dict)
     for system, members in SEEDS.items():
         ranks: list[dict[str, int]] = []
         for name in members:
             scored = RUNS[name][topic]
             ranks.append({docno: rank for rank, docno in enumerate(sorted(scored, key=lambda d: -scored[d]), 1)})
         for docno in DOCNOS:
-            own = [of_seed.get(docno, math.inf) for of_seed in ranks]
+            ranks_of_docno = [of_seed.get(docno, math.inf) for of_seed in ranks]
             relevant = QRELS[topic].get(docno, 0) >= 1
-            middle = median(own)
-            found[docno][system] = {
-                "contribution": fmean(0.2 * relevant * (rank <= 5) for rank in own),
-                "seeds": sum(rank < math.inf for rank in own),
+            middle = median(ranks_of_docno)
+            documents[docno][system] = {
+                "contribution": fmean(0.2 * relevant * (rank <= 5) for rank in ranks_of_docno),
+                "seeds": sum(rank < math.inf for rank in ranks_of_docno),
                 "rank": middle if middle < math.inf else None,
-                "best": min(own),
-                "share": sum(rank < math.inf for rank in own) / len(own),
+                "best": min(ranks_of_docno),
+                "share": sum(rank < math.inf for rank in ranks_of_docno) / len(ranks_of_docno),
             }
-    return found
+    return documents
 
 
-def change_of(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
-    """In the words of the documentation."""
-    if not one["seeds"]:
+def change_of(first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
+    """Return the change in the words of the documentation."""
+    if not first["seeds"]:
         return "entered"
-    if not other["seeds"]:
+    if not second["seeds"]:
         return "left"
-    old, new = (side["rank"] or math.inf for side in (one, other))
+    old, new = (side["rank"] or math.inf for side in (first, second))
     if old == new == math.inf:
-        old, new = -one["share"], -other["share"]
+        old, new = -first["share"], -second["share"]
     return "rose" if new < old else "fell" if new > old else "stayed"
 
 
-def test_documents_are_those_of_plain_loops() -> None:
-    found = gradedeval.diff(RUNS, QRELS, "p@5", replicates=SYSTEMS)
-    assert (found.baseline, found.run, found.seeds) == ("A", "B", (3, 4))
-    assert found.signature.endswith("2 systems of 3 to 4 seeds")
+def test_documents_agree_with_plain_loops() -> None:
+    diff = gradedeval.diff(RUNS, QRELS, "p@5", replicates=SYSTEMS)
+    assert (diff.baseline, diff.run, diff.seeds) == ("A", "B", (3, 4))
+    assert diff.signature.endswith("2 systems of 3 to 4 seeds")
     kinds = set()
     for topic in QRELS:
-        rows = {row["docno"]: row for row in blank(found.documents[found.documents["topic"] == topic])}
+        rows = {row["docno"]: row for row in blank(diff.documents[diff.documents["topic"] == topic])}
         of_topic = expected(topic)
-        told = {
+        reported = {
             docno
             for docno, of in of_topic.items()
             if min(of["A"]["best"], of["B"]["best"]) <= 5
             and (of["A"]["rank"] != of["B"]["rank"] or of["A"]["share"] != of["B"]["share"]
                  or abs(of["A"]["contribution"] - of["B"]["contribution"]) > 1e-9)
         }  # fmt: skip
-        assert rows.keys() == told
+        assert rows.keys() == reported
         for docno, row in rows.items():
-            one, other = of_topic[docno]["A"], of_topic[docno]["B"]
-            assert (row["baseline_seeds"], row["seeds"]) == (one["seeds"], other["seeds"])
-            assert (row["baseline_rank"], row["rank"]) == (one["rank"], other["rank"])
-            assert row["change"] == change_of(one, other)
+            first, second = of_topic[docno]["A"], of_topic[docno]["B"]
+            assert (row["baseline_seeds"], row["seeds"]) == (first["seeds"], second["seeds"])
+            assert (row["baseline_rank"], row["rank"]) == (first["rank"], second["rank"])
+            assert row["change"] == change_of(first, second)
             kinds.add(row["change"])
-            for side, name in ((one, "baseline_contribution"), (other, "contribution")):
+            for side, name in ((first, "baseline_contribution"), (second, "contribution")):
                 if side["seeds"]:
                     assert row[name] == pytest.approx(side["contribution"], abs=1e-12)
                 else:
                     assert row[name] is None
-            assert row["explains"] == pytest.approx(other["contribution"] - one["contribution"], abs=1e-12)
+            assert row["explains"] == pytest.approx(second["contribution"] - first["contribution"], abs=1e-12)
     assert kinds >= {"entered", "rose", "fell"}
 
 
@@ -129,41 +129,41 @@ def blank(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("measure", ["ndcg@5", "ap", "esl"])
 def test_topics_have_means_and_their_error_over_seeds(measure: str) -> None:
-    found = gradedeval.diff(RUNS, QRELS, measure, replicates=SYSTEMS)
+    diff = gradedeval.diff(RUNS, QRELS, measure, replicates=SYSTEMS)
     scores = gradedeval.evaluate(RUNS, QRELS, measure, residuals="total")
     residuals = {(row.run, row.topic): row.residual for row in scores.rows() if row.topic != "all"}
-    for row in blank(found.topics):
-        own = {system: [scores.by_topic(measure, run)[row["topic"]] for run in members]
+    for row in blank(diff.topics):
+        by_seed = {system: [scores.by_topic(measure, run)[row["topic"]] for run in members]
                for system, members in SEEDS.items()}  # fmt: skip
-        means = [fmean(values) for values in own.values()]
+        means = [fmean(values) for values in by_seed.values()]
         assert [row["baseline_score"], row["score"]] == pytest.approx(means, abs=1e-12)
         assert row["difference"] == pytest.approx(means[1] - means[0], abs=1e-12)
-        error = math.sqrt(sum(stdev(values) ** 2 / len(values) for values in own.values()))
+        error = math.sqrt(sum(stdev(values) ** 2 / len(values) for values in by_seed.values()))
         assert row["se"] == pytest.approx(error, abs=1e-12)
         for system, name in (("A", "baseline_residual"), ("B", "residual")):
             of_seeds = [residuals[run, row["topic"]] for run in SEEDS[system]]
             assert row[name] == (None if of_seeds[0] is None else pytest.approx(fmean(of_seeds), abs=1e-12))
-    gains = (1 if measure != "esl" else -1) * found.topics["difference"]
+    gains = (1 if measure != "esl" else -1) * diff.topics["difference"]
     assert gains.is_monotonic_increasing
-    assert (found.only("worse").topics["difference"] == found.topics["difference"][gains < 0]).all()
+    assert (diff.only("worse").topics["difference"] == diff.topics["difference"][gains < 0]).all()
     elsewhere = gradedeval.topic_differences(RUNS, QRELS, measure, replicates=SYSTEMS).frame.set_index("topic")
     for name in ("difference", "se"):
-        other = elsewhere[name].reindex(found.topics["topic"]).tolist()
-        assert found.topics[name].tolist() == pytest.approx(other, abs=1e-12)
+        plain = elsewhere[name].reindex(diff.topics["topic"]).tolist()
+        assert diff.topics[name].tolist() == pytest.approx(plain, abs=1e-12)
 
 
 @pytest.mark.parametrize("unseen", [None, 2])
-def test_the_picture_of_topics_knows_what_judging_could_do_as_diff_does(unseen: int | None) -> None:
+def test_the_picture_of_topics_has_the_bounds_of_diff(unseen: int | None) -> None:
     runs, qrels, _ = completed(0, 5)
     measures = "ndcg@3 ap err@5 rbp q p@3 esl"
-    found = gradedeval.diff(runs, qrels, measures, replicates=SYSTEMS, top_grade=2, unseen=unseen).topics
+    diff = gradedeval.diff(runs, qrels, measures, replicates=SYSTEMS, top_grade=2, unseen=unseen).topics
     drawn = gradedeval.topic_differences(runs, qrels, measures, replicates=SYSTEMS, top_grade=2, unseen=unseen).frame
     key = ["measure", "topic"]
-    drawn = drawn.set_index(key).reindex(pd.MultiIndex.from_frame(found[key])).reset_index()
-    assert list(drawn["same_order"]) == list(found["same_order"])
+    drawn = drawn.set_index(key).reindex(pd.MultiIndex.from_frame(diff[key])).reset_index()
+    assert list(drawn["same_order"]) == list(diff["same_order"])
     assert set(drawn["same_order"]) == {True, False, pd.NA}
     for name in ("residual", "baseline_residual"):
-        assert drawn[name].tolist() == pytest.approx(found[name].tolist(), abs=1e-12, nan_ok=True)
+        assert drawn[name].tolist() == pytest.approx(diff[name].tolist(), abs=1e-12, nan_ok=True)
     ends = drawn[drawn["low"].notna()]
     assert ((ends["low"] <= ends["difference"]) & (ends["difference"] <= ends["high"])).all()
     within = (ends["low"] > 1e-9) | (ends["high"] < -1e-9)
@@ -182,71 +182,72 @@ def test_the_documents_explain_the_whole_difference_of_means(part: int) -> None:
         if not (measure.by_intent or measure.types or measure.definition.may_skip)
         and measure.reading.summary != "geometric"
     ]
-    found = gradedeval.diff(runs, qrels, measures[part::24], top_grade=3, replicates=SYSTEMS)
+    diff = gradedeval.diff(runs, qrels, measures[part::24], top_grade=3, replicates=SYSTEMS)
     key = ["measure", "topic"]
-    explained = found.documents.groupby(key)["explains"].sum()
-    differences = found.topics.set_index(key)["difference"]
+    explained = diff.documents.groupby(key)["explains"].sum()
+    differences = diff.topics.set_index(key)["difference"]
     finite = differences[differences.abs() < float("inf")]
     assert (explained.reindex(finite.index).fillna(0.0) - finite).abs().max() < 1e-9
 
 
 SEVERAL = "ndcg@5 ap rbp err@3 num_rel_ret"
-"""Sums of gains, precisions, a cascade, what lies beyond the end, and counts."""
+"""Sums of gains, precisions, a cascade, a measure beyond the end, and counts."""
 
 
 @pytest.mark.parametrize("copies", [1, 2])
 def test_without_luck_systems_are_their_runs(copies: int) -> None:
-    """One seed a system, or several that are the same."""
+    """Check systems of one seed, and of several equal ones."""
     names = ("a-0.run", "b-1.run")
     runs = {f"{name}-{copy}": RUNS[name] for name in names for copy in range(copies)}
     of = OfRuns({run: run.rpartition("-")[0] for run in runs})
     plain = gradedeval.diff({name: RUNS[name] for name in names}, QRELS, SEVERAL)
-    found = gradedeval.diff(runs, QRELS, SEVERAL, replicates=of)
-    assert (found.topics["se"].isna() if copies == 1 else found.topics["se"] < 1e-12).all()
+    diff = gradedeval.diff(runs, QRELS, SEVERAL, replicates=of)
+    assert (diff.topics["se"].isna() if copies == 1 else diff.topics["se"] < 1e-12).all()
     key = ["measure", "topic"]
-    if copies > 1:  # by precisions and cascades bounds of seeds are no tighter: what is certain, is so of the run
-        certain = found.topics[found.topics["same_order"].fillna(False).astype(bool)].set_index(key).index
+    if copies > 1:
+        # By precisions and cascades bounds of seeds are no tighter: an order certain for systems is certain for runs.
+        certain = diff.topics[diff.topics["same_order"].fillna(False).astype(bool)].set_index(key).index
         assert plain.topics.set_index(key).loc[certain, "same_order"].all()
-        sums = found.topics["measure"].isin(["ndcg@5", "num_rel_ret"])
-        both = (frame.loc[sums.to_numpy(), "same_order"].tolist() for frame in (found.topics, plain.topics))
+        sums = diff.topics["measure"].isin(["ndcg@5", "num_rel_ret"])
+        both = (frame.loc[sums.to_numpy(), "same_order"].tolist() for frame in (diff.topics, plain.topics))
         assert list(next(both)) == list(next(both))
     same = [name for name in plain.topics if copies == 1 or name != "same_order"]
-    pd.testing.assert_frame_equal(found.topics[same], plain.topics[same], atol=1e-12, rtol=0)
-    documents = found.documents.astype({"baseline_rank": "Int64", "rank": "Int64"})
+    pd.testing.assert_frame_equal(diff.topics[same], plain.topics[same], atol=1e-12, rtol=0)
+    documents = diff.documents.astype({"baseline_rank": "Int64", "rank": "Int64"})
     pd.testing.assert_frame_equal(documents[list(plain.documents)], plain.documents, atol=1e-12, rtol=0)
 
 
 def ranking(*docnos: str) -> dict[str, dict[str, float]]:
-    """A run of one topic."""
+    """Return a run of one topic."""
     return {"t": {docno: float(-rank) for rank, docno in enumerate(docnos)}}
 
 
-def test_means_that_are_the_same_but_for_their_last_bits_explain_nothing() -> None:
-    """0.1 + 0.1 + 0.1 in three of three seeds, and 0.1 · 6 in six of six."""
+def test_means_equal_but_for_rounding_explain_nothing() -> None:
+    """Compare 0.1 + 0.1 + 0.1 in three of three seeds with 0.1 · 6 in six of six."""
     runs = {f"a-{seed}": ranking("x", "r") for seed in range(3)} | {f"b-{seed}": ranking("r", "x") for seed in range(6)}
-    found = gradedeval.diff(runs, {"t": {"r": 1, "x": 0}}, "p@10", replicates=SYSTEMS)
-    assert found.topics["changed"].tolist() == [2]
-    assert found.documents["explains"].tolist() == [0.0, 0.0]
-    assert "no document counts more or less than before" in found._repr_html_()
+    diff = gradedeval.diff(runs, {"t": {"r": 1, "x": 0}}, "p@10", replicates=SYSTEMS)
+    assert diff.topics["changed"].tolist() == [2]
+    assert diff.documents["explains"].tolist() == [0.0, 0.0]
+    assert "no document counts more or less than before" in diff._repr_html_()
 
 
-def test_a_document_that_stays_among_as_many_seeds_says_so_once() -> None:
+def test_a_document_found_by_as_many_seeds_has_one_count() -> None:
     runs = {"a-0": ranking("r"), "a-1": ranking("x"), "b-0": ranking("x", "y", "r"), "b-1": ranking("x")}
-    found = gradedeval.diff(runs, {"t": {"r": 1}}, "ap", replicates=SYSTEMS)
-    assert "r (grade 1) stayed in 1 of 2: -0.3333" in found._repr_html_()
+    diff = gradedeval.diff(runs, {"t": {"r": 1}}, "ap", replicates=SYSTEMS)
+    assert "r (grade 1) stayed in 1 of 2: -0.3333" in diff._repr_html_()
     runs = {"a-0": ranking("r", "x"), "a-1": ranking("r"), "a-2": ranking("x")}
     runs |= {"b-0": ranking("r"), "b-1": ranking("r")}
-    found = gradedeval.diff(runs, {"t": {"r": 1}}, "ap", replicates=SYSTEMS)
-    assert "r (grade 1) stayed at 1 (2 of 3) → 1: +0.3333" in found._repr_html_()
+    diff = gradedeval.diff(runs, {"t": {"r": 1}}, "ap", replicates=SYSTEMS)
+    assert "r (grade 1) stayed at 1 (2 of 3) → 1: +0.3333" in diff._repr_html_()
 
 
-# What judging could do
+# Effects of further judging
 
 
 def completed(seed: int, longest: int) -> tuple[Rankings, dict[str, dict[str, int]], dict[str, list[str]]]:
-    """Runs, those of B better by what is judged, judgments, and the two documents of each topic that nobody judged.
+    """Return runs of which B's are judged better, judgments, and the two unjudged documents of each topic.
 
-    longest  5: of five documents each, otherwise of so many at most
+    longest  5: five documents each, otherwise at most this many
     """
     draw = random.Random(seed)
     topics, docnos = [f"t{number}" for number in range(12)], DOCNOS[:7]
@@ -272,12 +273,11 @@ EXACT = ["ndcg@3", "dcg@5", "p@3", "recall@4"]
 
 @pytest.mark.parametrize("measure", [*EXACT, "ap", "ap@3", "err@5", "nerr@4", "rr", "q", "f1@3"])
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(1, 6))])
-def test_no_judgments_reverse_what_is_said_to_be_certain(measure: str, seed: int) -> None:
-    """Each document has one grade in all seeds. By sums of gains some judgments reverse or tie what is said to be
-    open."""
+def test_no_judgments_reverse_a_certain_order(measure: str, seed: int) -> None:
+    """Give each document one grade in all seeds; by sums of gains some judgments reverse or tie an open order."""
     runs, qrels, unjudged = completed(seed, 5 if measure in EXACT else 3)
-    found = gradedeval.diff(runs, qrels, measure, replicates=SYSTEMS, top_grade=2, unseen=0).topics
-    certain = dict(zip(found["topic"], found["same_order"].tolist(), strict=True))
+    diff = gradedeval.diff(runs, qrels, measure, replicates=SYSTEMS, top_grade=2, unseen=0).topics
+    certain = dict(zip(diff["topic"], diff["same_order"].tolist(), strict=True))
     signs = defaultdict[str, set[float]](set)
     for grades in product([None, 0, 1, 2], repeat=2):
         judged = {
@@ -288,8 +288,8 @@ def test_no_judgments_reverse_what_is_said_to_be_certain(measure: str, seed: int
         scores = gradedeval.evaluate(runs, judged, measure, top_grade=2)
         of = {name: scores.by_topic(scores.labels[0], name) for name in runs}
         for topic in qrels:
-            one, other = (fmean(of[name][topic] for name in runs if name.startswith(start)) for start in "ab")
-            signs[topic].add(float(np.sign(round(other - one, 10))))
+            first, second = (fmean(of[name][topic] for name in runs if name.startswith(start)) for start in "ab")
+            signs[topic].add(float(np.sign(round(second - first, 10))))
     for topic, seen in signs.items():
         if certain[topic]:
             assert len(seen) == 1
@@ -299,14 +299,14 @@ def test_no_judgments_reverse_what_is_said_to_be_certain(measure: str, seed: int
 
 
 def test_equal_means_of_other_rankings_are_open() -> None:
-    """Both means are one half, but the unjudged x is in one of them alone."""
+    """Check two means of one half, of which one alone includes the unjudged x."""
     runs = {"a-0": ranking("r", "x"), "a-1": ranking("n"), "b-0": ranking("n"), "b-1": ranking("r")}
-    found = gradedeval.diff(runs, {"t": {"r": 1, "n": 0}}, "recall@2", replicates=SYSTEMS)
-    assert (found.topics["difference"].tolist(), found.topics["same_order"].tolist()) == ([0.0], [False])
+    diff = gradedeval.diff(runs, {"t": {"r": 1, "n": 0}}, "recall@2", replicates=SYSTEMS)
+    assert (diff.topics["difference"].tolist(), diff.topics["same_order"].tolist()) == ([0.0], [False])
     same = {**runs, "a-0": {"t": {"r": 1.0}}}
-    found = gradedeval.diff(same, {"t": {"r": 1, "n": 0}}, "recall@2 ap", replicates=SYSTEMS)
-    assert found.topics["same_order"].all()  # the same rankings, in another order
-    assert found.documents.empty
+    diff = gradedeval.diff(same, {"t": {"r": 1, "n": 0}}, "recall@2 ap", replicates=SYSTEMS)
+    assert diff.topics["same_order"].all()  # the same rankings, in another order
+    assert diff.documents.empty
 
 
 # Without judgments
@@ -314,35 +314,35 @@ def test_equal_means_of_other_rankings_are_open() -> None:
 
 @pytest.mark.parametrize("apart", [{}, {"a-0.run": None}])
 def test_agreement_of_systems_is_that_of_pairs_of_seeds(apart: Mapping[str, None]) -> None:
-    """In plain loops over what plain runs have; a run in no system has no seeds to agree."""
+    """Compare with plain loops over plain runs; a run in no system has no seeds to agree."""
     systems = {"A": [run for run in SEEDS["A"] if run not in apart], "B": SEEDS["B"]}
-    found = gradedeval.ranking_agreement(RUNS, replicates=systems)
+    result = gradedeval.ranking_agreement(RUNS, replicates=systems)
     plain = gradedeval.ranking_agreement(RUNS).frame
     of = {frozenset((row["run"], row["other"])): {} for row in plain.to_dict("records")}
     for row in plain.to_dict("records"):
         of[frozenset((row["run"], row["other"]))][row["topic"]] = row
     members = {**{run: [run] for run in apart}, **systems}
-    rows = {(row["run"], row["other"], row["topic"]): row for row in found.frame.to_dict("records")}
+    rows = {(row["run"], row["other"], row["topic"]): row for row in result.frame.to_dict("records")}
     expected_rows = 0
-    for one, other in [*combinations(members, 2), *((system, system) for system in systems)]:
-        pairs = [*combinations(members[one], 2)] if one == other else [*product(members[one], members[other])]
+    for first, second in [*combinations(members, 2), *((system, system) for system in systems)]:
+        pairs = [*combinations(members[first], 2)] if first == second else [*product(members[first], members[second])]
         for topic in QRELS:
-            own = [of[frozenset(pair)][topic] for pair in pairs]
-            row = rows[one, other, topic]
+            values = [of[frozenset(pair)][topic] for pair in pairs]
+            row = rows[first, second, topic]
             assert row["pairs"] == len(pairs)
             for name in ("rbo", "rbo_low", "rbo_high", "residual", "overlap", "common", "tau"):
-                known = [each[name] for each in own if not math.isnan(each[name])]
-                assert row[name] == pytest.approx(fmean(known) if known else math.nan, abs=1e-12, nan_ok=True)
+                defined = [each[name] for each in values if not math.isnan(each[name])]
+                assert row[name] == pytest.approx(fmean(defined) if defined else math.nan, abs=1e-12, nan_ok=True)
             expected_rows += 1
     assert len(rows) == expected_rows
-    assert found.runs == list(members)
-    assert found.seeds == {name: len(own) for name, own in members.items()}
+    assert result.runs == list(members)
+    assert result.seeds == {name: len(values) for name, values in members.items()}
 
 
 def test_the_matrix_of_systems_has_the_agreement_of_seeds_on_its_diagonal(files: tuple[str, ...], cli: Command) -> None:
     words = ("--replicates", "B=b-*", "--replicates", "A=a-[12]*")
-    found = cli("diff", *files[:-1], *words)
-    lines = found.text.splitlines()
+    outcome = cli("diff", *files[:-1], *words)
+    lines = outcome.text.splitlines()
     agreement = gradedeval.ranking_agreement(RUNS, replicates={"B": "b-*", "A": "a-[12]*"})
     means = agreement.means.set_index(["run", "other"])
     assert lines[0].split() == ["seeds", "a-0.run", "A", "B", "tau", "of", "seeds"]
@@ -351,7 +351,7 @@ def test_the_matrix_of_systems_has_the_agreement_of_seeds_on_its_diagonal(files:
     assert rows["a-0.run"] == ["1", "—", f"{rbo['a-0.run', 'A']:.3f}", f"{rbo['a-0.run', 'B']:.3f}", "—"]
     assert rows["B"] == ["4", f"{tau['a-0.run', 'B']:.3f}", f"{tau['A', 'B']:.3f}", f"{rbo['B', 'B']:.3f}",
                          f"{tau['B', 'B']:.3f}"]  # fmt: skip
-    assert "on it: rbo between the seeds of a system" in found.words
+    assert "on it: rbo between the seeds of a system" in outcome.words
     says = "--top: applies to two systems, and 3 are given; leave it out"
     assert cli("diff", *files[:-1], *words, "--top", "3").messages == [says]
 
@@ -366,20 +366,20 @@ def test_two_systems_by_topic_have_the_agreement_of_their_seeds_beside_it(files:
     assert lines["mean of 4"][3:6] == both
     assert lines["seeds of A"][3] == both[1]
     assert "2 more topics not shown; see them with --top N" in text
-    one = cli("diff", *files[:3], "--replicates", "A=a-*").text  # how much the seed alone moves the ranking
-    assert one.startswith("A (3 seeds)\n")
-    assert f"mean of 4  {both[1]}" in one
+    of_one_system = cli("diff", *files[:3], "--replicates", "A=a-*").text  # how much the seed alone moves the ranking
+    assert of_one_system.startswith("A (3 seeds)\n")
+    assert f"mean of 4  {both[1]}" in of_one_system
 
 
 # At the prompt
 
 
 def test_the_baseline_is_a_system(files: tuple[str, ...], cli: Command) -> None:
-    found = succeed(cli("diff", *files, *GIVEN, "-m", "ndcg@5", "--baseline", "B", "-f", "csv"))
-    rows = csv_rows(found.text)
+    outcome = succeed(cli("diff", *files, *GIVEN, "-m", "ndcg@5", "--baseline", "B", "-f", "csv"))
+    rows = csv_rows(outcome.text)
     assert {(row["baseline"], row["run"]) for row in rows} == {("B", "A")}
-    other = gradedeval.diff(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS).topics.set_index("topic")["difference"]
-    assert all(float(row["difference"]) == pytest.approx(-other[row["topic"]], abs=1e-12) for row in rows)
+    differences = gradedeval.diff(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS).topics.set_index("topic")["difference"]
+    assert all(float(row["difference"]) == pytest.approx(-differences[row["topic"]], abs=1e-12) for row in rows)
     alone = cli("diff", *files[1:], "--baseline", files[0], "--replicates", "B=b-*", "--replicates", "A=a-[12]*")
     assert "3 systems given (a-0.run, A, B)" in alone.messages[-1]
     alone = cli("diff", *files[3:], "--baseline", files[0], "--replicates", "B=b-*", "-m", "p@5")
@@ -393,13 +393,13 @@ def test_a_topic_shows_medians_and_seeds(files: tuple[str, ...], cli: Command, t
     texts.write_text("t1\trivers of the north\n")
     labels.write_text("topic,kind\nt0,even\nt1,odd\nt2,even\nt3,odd\n")
     words = ("diff", *files, *GIVEN, "-m", "ndcg@5", "--queries", str(texts), "--slices", str(labels))
-    found = cli(*words, "--topic", "t1")
+    outcome = cli(*words, "--topic", "t1")
     topic = gradedeval.diff(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS).only(topic="t1").topics.iloc[0]
     change = f"({topic['difference']:+.4f} ± {topic['se']:.4f})"
     scores = f"{topic['baseline_score']:.4f} → {topic['score']:.4f}"
-    assert f"topic t1 (rivers of the north): {scores} {change}" in found.text
-    assert re.search(r" \d/3 → \d/4 ", found.text)
-    assert "kind topics A B difference ± se worse better" in found.words
+    assert f"topic t1 (rivers of the north): {scores} {change}" in outcome.text
+    assert re.search(r" \d/3 → \d/4 ", outcome.text)
+    assert "kind topics A B difference ± se worse better" in outcome.words
     whole = cli(*words).words
     assert "from A (3 seeds) to B (4 seeds)" in whole
     assert " of 4)" in whole  # a document that not all seeds of B retrieved
@@ -429,10 +429,10 @@ FEW = {"all": slice(None), "five runs": slice(0, 5), "two runs": slice(0, 2), "o
     ],
 )  # fmt: skip
 def test_systems_exclude_options(chosen: str, words: str, message: str, files: tuple[str, ...], cli: Command) -> None:
-    given = [part for word in words.split() for part in (("--replicates", word) if "=" in word else (word,))]
-    found = cli("diff", *files[FEW[chosen]], *(files[0] if word == "FIRST" else word for word in given))
-    assert (found.code, len(found.messages)) == (2, 1) if "--baseline" not in words else found.code
-    assert message in found.messages[-1]
+    options = [part for word in words.split() for part in (("--replicates", word) if "=" in word else (word,))]
+    outcome = cli("diff", *files[FEW[chosen]], *(files[0] if word == "FIRST" else word for word in options))
+    assert (outcome.code, len(outcome.messages)) == (2, 1) if "--baseline" not in words else outcome.code
+    assert message in outcome.messages[-1]
 
 
 def test_python_takes_systems_in_a_dict_a_list_or_a_folder(files: tuple[str, ...], tmp_path: Path) -> None:
@@ -442,13 +442,13 @@ def test_python_takes_systems_in_a_dict_a_list_or_a_folder(files: tuple[str, ...
     for name in files[:-1]:
         (folder / Path(name).name).write_bytes(Path(name).read_bytes())
     for runs in (list(files[:-1]), str(folder)):
-        found = gradedeval.diff(runs, files[-1], "p@5", replicates=SYSTEMS)
-        pd.testing.assert_frame_equal(found.topics, expected_rows)
+        diff = gradedeval.diff(runs, files[-1], "p@5", replicates=SYSTEMS)
+        pd.testing.assert_frame_equal(diff.topics, expected_rows)
     with pytest.raises(InputError, match=r"^replicates: 1 system given \(A\)"):
         gradedeval.diff(RUNS, QRELS, "p@5", replicates={"A": "*.run"})
     with pytest.raises(InputError, match=r"^diff: is given more than two runs; as in diff\(runs, qrels, measures\)$"):
         gradedeval.diff(list(files[:3]), list(files[3:-1]), files[-1], "p@5", replicates=SYSTEMS)
     with pytest.raises(InputError, match=r"^replicates: an experiment is reproduced run by run"):
         gradedeval.reproduction(list(files[:2]), list(files[:2]), replicates=SYSTEMS)
-    assert repr(found) == "<Diff from A to B: p@5>"
-    assert "± se" in found._repr_html_()
+    assert repr(diff) == "<Diff from A to B: p@5>"
+    assert "± se" in diff._repr_html_()

@@ -1,4 +1,4 @@
-"""The note that means are over different topics: there exactly where they are."""
+"""The note that means are over different topics, and its absence if they are not."""
 
 import warnings
 from pathlib import Path
@@ -37,7 +37,7 @@ def _run(topics: range) -> str:
 
 @pytest.fixture(params=["same", "different"])
 def differ(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Two runs over the same topics, or not."""
+    """Write two runs over the same topics or over different ones."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "qrels").write_text(QRELS)
     (tmp_path / "first").write_text(_run(range(1, 6)))
@@ -47,43 +47,45 @@ def differ(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
 
 CASES = [
     pytest.param(
-        differ, topics, name, words, own, id=f"{differ}-{topics}-{name}{' of its own' * own}",
+        differ, topics, name, words, separate, id=f"{differ}-{topics}-{name}{' of its own' * separate}",
         marks=() if topics == "both" or (differ == "different" and (topics == "qrels" or name == "eval")) else
         pytest.mark.exhaustive,
     )
-    for commands, own in ((EACH, True), (SHARED, False)) for name, words in commands.items()
+    for commands, separate in ((EACH, True), (SHARED, False)) for name, words in commands.items()
     for topics in ("qrels", "both", "run", "relevant") for differ in ("same", "different")
 ]  # fmt: skip
-"""All commands where topics may differ between runs and where they may not; --topics run and relevant by `eval`."""
+"""All commands with the same and with different topics of runs; --topics run and relevant by `eval`."""
 
 
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize(("differ", "topics", "name", "words", "own"), CASES, indirect=["differ"])
-def test_different_sets_are_noted(name: str, words: str, own: bool, topics: str, differ: bool, cli: Command) -> None:
-    found = cli(*name.split(), *words.format(runs="first second qrels").split(), "--topics", topics)
-    assert found.code in (0, 1), found.messages
-    assert any(SAID in message for message in found.messages) == (own and differ and topics != "qrels")
+@pytest.mark.parametrize(("differ", "topics", "name", "words", "separate"), CASES, indirect=["differ"])
+def test_different_sets_are_noted(
+    name: str, words: str, separate: bool, topics: str, differ: bool, cli: Command
+) -> None:
+    outcome = cli(*name.split(), *words.format(runs="first second qrels").split(), "--topics", topics)
+    assert outcome.code in (0, 1), outcome.messages
+    assert any(SAID in message for message in outcome.messages) == (separate and differ and topics != "qrels")
 
 
 @pytest.mark.parametrize("topics", ["qrels", "both"])
 def test_in_python(topics: str, differ: bool) -> None:
     runs = {"first": "first", "second": "second"}
-    for function, own in ((gradedeval.evaluate, True), (gradedeval.compare, False), (gradedeval.risk, False)):
+    for function, separate in ((gradedeval.evaluate, True), (gradedeval.compare, False), (gradedeval.risk, False)):
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
             function(runs, "qrels", "ap", topics=topics)
-        said = any(SAID in str(one.message) for one in heard)
-        assert said == (own and differ and topics == "both"), function
+        noted = any(SAID in str(warning.message) for warning in heard)
+        assert noted == (separate and differ and topics == "both"), function
 
 
 def test_means_are_over_the_topics_of_the_test(cli: Command, differ: bool) -> None:
-    found = cli("compare", "first", "second", "qrels", "-m", "ap", "--topics", "both", "-f", "json")
-    assert found.text.count('"topics": 4' if differ else '"topics": 5') > 0
+    outcome = cli("compare", "first", "second", "qrels", "-m", "ap", "--topics", "both", "-f", "json")
+    assert outcome.text.count('"topics": 4' if differ else '"topics": 5') > 0
 
 
 def test_topics_left_out_by_their_residual_count_too(cli: Command, differ: bool) -> None:
     run = Path("second").read_text().replace("2 Q0 b", "2 Q0 unjudged")
     Path("second").write_text(run)
-    found = cli("first", "second", "qrels", "-m", "p@2 num_ret", "--max-residual", "0.1")
-    wanted = f"p@2: {SAID}; leave out --max-residual to average over the same ones"
-    assert wanted in found.messages
+    outcome = cli("first", "second", "qrels", "-m", "p@2 num_ret", "--max-residual", "0.1")
+    expected = f"p@2: {SAID}; leave out --max-residual to average over the same ones"
+    assert expected in outcome.messages

@@ -1,4 +1,4 @@
-"""`explain`: what each document adds to a score, for every measure of the table, by hand, and at the command line."""
+"""`explain`: the contribution of each document, for every measure of the table, by hand, and at the command line."""
 
 import io
 import json
@@ -30,31 +30,31 @@ from support.topics import ANCHOR, TOP, Topic, any_topic
 
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 
-WALKS = [one for one in VARIANTS if one.definition.cwl and one.arguments.get("of", "eu") == "eu"]
+WALKS = [variant for variant in VARIANTS if variant.definition.cwl and variant.arguments.get("of", "eu") == "eu"]
 # Of each, one that is cut and one that is not.
-SOME = {(one.name, one.cutoff is None): one for one in WALKS if one.cutoff in (None, 3)}.values()
-TOTALS = [one(of=of, **further) for one in SOME for of in QUANTITIES for further in ({}, {"horizon": 4})]
-ALL = [one for one in dict.fromkeys(VARIANTS + TOTALS) if not one.definition.may_skip]
+SOME = {(variant.name, variant.cutoff is None): variant for variant in WALKS if variant.cutoff in (None, 3)}.values()
+TOTALS = [variant(of=of, **further) for variant in SOME for of in QUANTITIES for further in ({}, {"horizon": 4})]
+ALL = [variant for variant in dict.fromkeys(VARIANTS + TOTALS) if not variant.definition.may_skip]
 
 
 def explained(topic: Topic, measures: Sequence[Measure], **options: Any) -> list[Explained]:
-    """A topic as in the properties of all measures, explained by each."""
+    """Return the explanations of a topic by each measure."""
     run = {"t": topic.run, "anchor": {"grade3": 1.0}}
     qrels = {"t": topic.judgments, "anchor": ANCHOR}
     return explain(run, qrels, measures, topic="t", **{"topics": "run", "top_grade": TOP, **options}).measures
 
 
 def scores(topic: Topic, measures: Sequence[Measure]) -> Any:
-    """The score and residual of the same topic as an evaluation has them: 2 × measures."""
+    """Return the scores and the residuals of the same topic by an evaluation: 2 × measures."""
     run = {"t": topic.run, "anchor": {"grade3": 1.0}}
     qrels = {"t": topic.judgments, "anchor": ANCHOR}
-    (found,) = evaluate(run, qrels, measures, topics="run", top_grade=TOP, residuals="total").runs
-    row = found.topics.index("t")
-    return found.score[row], found.residual[row]
+    (evaluation,) = evaluate(run, qrels, measures, topics="run", top_grade=TOP, residuals="total").runs
+    row = evaluation.topics.index("t")
+    return evaluation.score[row], evaluation.residual[row]
 
 
-def same(one: float, other: float) -> bool:
-    return one == other or math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
+def same(a: float, b: float) -> bool:
+    return a == b or math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9)
 
 
 TYPICAL = Topic((None, 3, 0, -1, 2, None, 1, 1, 0, 2, 3, None), (3, 0, 1))
@@ -71,19 +71,19 @@ TYPICAL = Topic((None, 3, 0, -1, 2, None, 1, 1, 0, 2, 3, None), (3, 0, 1))
 @also(topic=Topic((None,), (0,)))
 def test_contributions_sum_to_the_score(measures: Sequence[Measure], topic: Topic) -> None:
     score, residual = scores(topic, measures)
-    for at, one in enumerate(explained(topic, measures)):
-        assert one.score == score[at]
-        assert (one.residual is None) == bool(np.isnan(residual[at]))
-        assert one.residual is None or one.residual == residual[at]
-        assert same(sum(one.columns["contribution"]), one.score), one.measure
-        if one.columns["running"]:
-            assert same(one.columns["running"][-1], one.score), one.measure
+    for index, explanation in enumerate(explained(topic, measures)):
+        assert explanation.score == score[index]
+        assert (explanation.residual is None) == bool(np.isnan(residual[index]))
+        assert explanation.residual is None or explanation.residual == residual[index]
+        assert same(sum(explanation.columns["contribution"]), explanation.score), explanation.measure
+        if explanation.columns["running"]:
+            assert same(explanation.columns["running"][-1], explanation.score), explanation.measure
         else:
-            assert one.score == 0
+            assert explanation.score == 0
 
 
 @pytest.mark.exhaustive
-@every(one for one in ALL if not one.definition.cwl)
+@every(variant for variant in ALL if not variant.definition.cwl)
 @drawn(12)
 @given(topic=any_topic)
 @also(topic=TYPICAL)
@@ -91,113 +91,129 @@ def test_the_running_score_is_the_score_of_the_documents_so_far(measures: Sequen
     whole = explained(topic, measures)
     shorter = [Topic(topic.ranking[:end]) for end in range(len(topic.ranking) + 1)]
     for end, part in enumerate(shorter):
-        # What is not retrieved any more is still judged.
-        left = tuple(grade for grade in topic.ranking[end:] if grade is not None)
-        score, _ = scores(Topic(part.ranking, (*left, *topic.missed)), measures)
-        for at, one in enumerate(whole):
-            running = {row["rank"]: row["running"] for row in one.rows() if row["part"] != "beyond"}
-            assert same(running.get(end, 0.0 if end == 0 else score[at]), score[at]), one.measure
+        # Documents no longer retrieved are still judged.
+        omitted = tuple(grade for grade in topic.ranking[end:] if grade is not None)
+        score, _ = scores(Topic(part.ranking, (*omitted, *topic.missed)), measures)
+        for index, explanation in enumerate(whole):
+            running = {row["rank"]: row["running"] for row in explanation.rows() if row["part"] != "beyond"}
+            assert same(running.get(end, 0.0 if end == 0 else score[index]), score[index]), explanation.measure
 
 
 @pytest.mark.exhaustive
-@every(one for one in VARIANTS if one.residual != "none")
+@every(variant for variant in VARIANTS if variant.residual != "none")
 @drawn(30)
-@given(ranking=st.lists(st.sampled_from([-1, 0, 1, 2, 3]), max_size=8), at=st.integers(0, 8), topic=any_topic)
-def test_one_document_adds_residual(measures: Sequence[Measure], ranking: list[int], at: int, topic: Topic) -> None:
-    at = min(at, len(ranking))
-    alone = Topic((*ranking[:at], None, *ranking[at:]), topic.missed)
-    retrieved = [one for one in measures if one.residual in ("within_run", "from_bounds") and (one.cutoff or 99) > at]
-    # Down to this cutoff nothing is beyond the end of the run.
-    beyond = [one for one in measures if one.residual == "beyond_run"]
-    endless = [one @ len(alone.ranking) for one in beyond if one.definition.cutoff in ("truncates", "required")]
-    for one in explained(alone, retrieved + endless):
-        (rise,) = (row["could_add"] for row in one.rows() if row["could_add"] is not None and row["part"] == "document")
-        assert one.residual is not None
+@given(ranking=st.lists(st.sampled_from([-1, 0, 1, 2, 3]), max_size=8), position=st.integers(0, 8), topic=any_topic)
+def test_one_document_adds_residual(
+    measures: Sequence[Measure], ranking: list[int], position: int, topic: Topic
+) -> None:
+    position = min(position, len(ranking))
+    alone = Topic((*ranking[:position], None, *ranking[position:]), topic.missed)
+    retrieved = [
+        variant
+        for variant in measures
+        if variant.residual in ("within_run", "from_bounds") and (variant.cutoff or 99) > position
+    ]
+    # This cutoff leaves no ranks beyond the end of the run.
+    beyond = [variant for variant in measures if variant.residual == "beyond_run"]
+    endless = [
+        variant @ len(alone.ranking) for variant in beyond if variant.definition.cutoff in ("truncates", "required")
+    ]
+    for explanation in explained(alone, retrieved + endless):
+        (rise,) = (
+            row["could_add"] for row in explanation.rows() if row["could_add"] is not None and row["part"] == "document"
+        )
+        assert explanation.residual is not None
         # A grade in between may lift a share of the ideal ranking further than the top one, and bounds may be wider.
-        wider = one.measure.definition.gain != "binary" or exactness(one.measure) == "safe"
-        wider &= one.measure.residual == "from_bounds"
-        assert math.isclose(rise, one.residual, abs_tol=1e-12) or (wider and rise < one.residual), one.measure
+        wider = explanation.measure.definition.gain != "binary" or exactness(explanation.measure) == "safe"
+        wider &= explanation.measure.residual == "from_bounds"
+        assert math.isclose(rise, explanation.residual, abs_tol=1e-12) or (wider and rise < explanation.residual), (
+            explanation.measure
+        )
 
 
 @pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.exhaustive)])
 def test_no_document_alone_could_add_more_than_the_residual(step: int) -> None:
-    """By every measure on one of four topics, or on all of them."""
-    shares = [one for one in VARIANTS if one.residual == "from_bounds" and not one.by_intent]
+    """Check every measure on one of four topics, or on all of them."""
+    shares = [variant for variant in VARIANTS if variant.residual == "from_bounds" and not variant.by_intent]
     topics = TYPICAL, Topic((3, None, 1, None, 0), (2,)), Topic((None, None), ()), Topic((0, None), (1,) * 40)
-    for at, topic in enumerate(topics):
-        for one in explained(topic, shares[at % step :: step]):
-            rises = [row["could_add"] for row in one.rows() if row.get("could_add") is not None]
-            assert one.residual is not None
-            assert max(rises, default=0) <= one.residual + 1e-12, (one.measure, topic)
+    for index, topic in enumerate(topics):
+        for explanation in explained(topic, shares[index % step :: step]):
+            rises = [row["could_add"] for row in explanation.rows() if row.get("could_add") is not None]
+            assert explanation.residual is not None
+            assert max(rises, default=0) <= explanation.residual + 1e-12, (explanation.measure, topic)
 
 
 @pytest.mark.exhaustive
-@every(one for one in VARIANTS if one.residual != "none")
+@every(variant for variant in VARIANTS if variant.residual != "none")
 @drawn(30)
 @given(ranking=st.lists(st.sampled_from([-1, 0, 1, 2, 3]), max_size=8), topic=any_topic)
 def test_the_rest_adds_the_residual(measures: Sequence[Measure], ranking: list[int], topic: Topic) -> None:
-    for one in explained(Topic(tuple(ranking), topic.missed), measures):
-        rises = [row["could_add"] for row in one.rows() if row["could_add"] is not None]
+    for explanation in explained(Topic(tuple(ranking), topic.missed), measures):
+        rises = [row["could_add"] for row in explanation.rows() if row["could_add"] is not None]
         assert len(rises) <= 1
-        assert one.residual is not None
-        assert math.isclose(sum(rises), one.residual, abs_tol=1e-12), one.measure
+        assert explanation.residual is not None
+        assert math.isclose(sum(rises), explanation.residual, abs_tol=1e-12), explanation.measure
 
 
-@every(one for one in VARIANTS if one.residual == "none" and not one.definition.may_skip)
-def test_where_there_is_no_bound_nothing_is_said_of_what_could_be_added(measures: Sequence[Measure]) -> None:
-    bounded = [one for one in explained(TYPICAL, measures) if "could_add" in one.columns or one.residual is not None]
-    assert [str(one.measure) for one in bounded] == []
+@every(variant for variant in VARIANTS if variant.residual == "none" and not variant.definition.may_skip)
+def test_measures_without_a_bound_have_no_possible_additions(measures: Sequence[Measure]) -> None:
+    bounded = [
+        explanation
+        for explanation in explained(TYPICAL, measures)
+        if "could_add" in explanation.columns or explanation.residual is not None
+    ]
+    assert [str(explanation.measure) for explanation in bounded] == []
 
 
-def to_be_found(one: Explained) -> float:
-    """R, and with norm=k no more than the cutoff."""
-    cut = one.measure.arguments.get("norm") == "k"
-    assert one.relevant is not None
-    return min(one.relevant, one.measure.cutoff or math.inf) if cut else one.relevant
+def to_be_found(explanation: Explained) -> float:
+    """Return R, or the cutoff if norm=k and it is smaller."""
+    cut = explanation.measure.arguments.get("norm") == "k"
+    assert explanation.relevant is not None
+    return min(explanation.relevant, explanation.measure.cutoff or math.inf) if cut else explanation.relevant
 
 
-# How the workings of each measure make its contributions; those of the C/W/L family follow below.
+# How the workings of each measure make its contributions; the C/W/L family follows below.
 FORMULAS = {
-    "err": lambda f, one: f["stops"] * f["utility"],
-    "cascade": lambda f, one: f["stops"] * f["utility"],
-    "rr": lambda f, one: f["stops"] * f["utility"],
-    "success": lambda f, one: f["stops"] * f["utility"],
-    "nerr": lambda f, one: f["stops"] * f["utility"] / f["ideal_term"].sum(),
-    "dcg": lambda f, one: f["gain"] * f["discount"],
-    "ndcg": lambda f, one: f["gain"] * f["discount"] / f["ideal_term"].sum(),
-    "q": lambda f, one: (f["gain"] > 0) * f["blended"] / to_be_found(one),
-    "ap": lambda f, one: f["gain"] * f["precision"] / to_be_found(one),
-    "sp": lambda f, one: f["gain"] * f["precision"],
-    "gap": lambda f, one: f["term"] / f["ideal_term"].sum(),
-    "bpref": lambda f, one: f["gain"] * f["preferred"] / one.relevant,
-    **dict.fromkeys(("uniform", "zipf", "poisson", "logharmonic"), lambda f, one: f["gain"] * f["W"]),
+    "err": lambda f, explanation: f["stops"] * f["utility"],
+    "cascade": lambda f, explanation: f["stops"] * f["utility"],
+    "rr": lambda f, explanation: f["stops"] * f["utility"],
+    "success": lambda f, explanation: f["stops"] * f["utility"],
+    "nerr": lambda f, explanation: f["stops"] * f["utility"] / f["ideal_term"].sum(),
+    "dcg": lambda f, explanation: f["gain"] * f["discount"],
+    "ndcg": lambda f, explanation: f["gain"] * f["discount"] / f["ideal_term"].sum(),
+    "q": lambda f, explanation: (f["gain"] > 0) * f["blended"] / to_be_found(explanation),
+    "ap": lambda f, explanation: f["gain"] * f["precision"] / to_be_found(explanation),
+    "sp": lambda f, explanation: f["gain"] * f["precision"],
+    "gap": lambda f, explanation: f["term"] / f["ideal_term"].sum(),
+    "bpref": lambda f, explanation: f["gain"] * f["preferred"] / explanation.relevant,
+    **dict.fromkeys(("uniform", "zipf", "poisson", "logharmonic"), lambda f, explanation: f["gain"] * f["W"]),
 }
 
 
-def floats(one: Explained) -> dict[str, Any]:
-    """The numbers of an explanation, nan where blank."""
+def floats(explanation: Explained) -> dict[str, Any]:
+    """Convert the columns of an explanation to numbers, nan for blanks."""
     return {
         name: np.array([np.nan if value is None else value for value in values], dtype=float)
-        for name, values in one.columns.items()
+        for name, values in explanation.columns.items()
         if name not in ("part", "docno")
     }
 
 
 @pytest.mark.exhaustive
-@every(one for one in VARIANTS if one.name in FORMULAS)
+@every(variant for variant in VARIANTS if variant.name in FORMULAS)
 @drawn(30)
 @given(topic=any_topic.filter(lambda topic: any(grade > 0 for grade in topic.pool)))
 @example(topic=TYPICAL)
 @example(topic=Topic((1, None), (3, 2, 2)))
 def test_the_workings_lead_to_the_contributions(measures: Sequence[Measure], topic: Topic) -> None:
-    for one in explained(topic, measures):
-        if not one.relevant:
+    for explanation in explained(topic, measures):
+        if not explanation.relevant:
             continue
-        found = floats(one)
-        documents = np.array([part == "document" for part in one.columns["part"]], dtype=bool)
-        found = {name: np.nan_to_num(column) if name == "ideal_term" else column for name, column in found.items()}
-        expected = FORMULAS[one.measure.name](found, one)
-        assert expected[documents] == pytest.approx(found["contribution"][documents], abs=1e-12), one.measure
+        columns = floats(explanation)
+        documents = np.array([part == "document" for part in explanation.columns["part"]], dtype=bool)
+        columns = {name: np.nan_to_num(column) if name == "ideal_term" else column for name, column in columns.items()}
+        expected = FORMULAS[explanation.measure.name](columns, explanation)
+        assert expected[documents] == pytest.approx(columns["contribution"][documents], abs=1e-12), explanation.measure
 
 
 @pytest.mark.exhaustive
@@ -207,18 +223,18 @@ def test_the_workings_lead_to_the_contributions(measures: Sequence[Measure], top
 @example(topic=TYPICAL)
 @example(topic=Topic(()))
 def test_a_walk_goes_from_c_to_v_to_w_to_the_contributions(first: int, topic: Topic) -> None:
-    for one in explained(topic, TOTALS[first::3]):
-        found, count = floats(one), one.columns["part"].count("document")
-        C, V, W = (found[name] for name in "CVW")
-        horizon = dict(one.measure.parameters).get("horizon")
+    for explanation in explained(topic, TOTALS[first::3]):
+        columns, count = floats(explanation), explanation.columns["part"].count("document")
+        C, V, W = (columns[name] for name in "CVW")
+        horizon = dict(explanation.measure.parameters).get("horizon")
         if count:
             assert V[0] == 1
         last = count if horizon is None else min(count, int(str(horizon)))
-        assert V[1:last] == pytest.approx(np.cumprod(C[:count])[: max(last - 1, 0)], abs=1e-12), one.measure
+        assert V[1:last] == pytest.approx(np.cumprod(C[:count])[: max(last - 1, 0)], abs=1e-12), explanation.measure
         if len(V) > count or V.sum() > 0:
-            assert W.sum() == pytest.approx(1, abs=1e-9) or V.sum() == 0, one.measure
-        of, gain = one.measure.arguments["of"], found["gain"][:count]
-        last_summed = one.measure.cutoff if one.measure.definition.cutoff == "sums_to_k" else None
+            assert W.sum() == pytest.approx(1, abs=1e-9) or V.sum() == 0, explanation.measure
+        of, gain = explanation.measure.arguments["of"], columns["gain"][:count]
+        last_summed = explanation.measure.cutoff if explanation.measure.definition.cutoff == "sums_to_k" else None
         last_summed = last_summed or count
         rank = np.arange(1, count + 1)
         expected = {
@@ -228,7 +244,7 @@ def test_a_walk_goes_from_c_to_v_to_w_to_the_contributions(first: int, topic: To
             "etu": V[:count] * (1 - C[:count]) * gain.cumsum(),
             "etc": V[:count] * (1 - C[:count]) * rank,
         }[str(of)] * (rank <= last_summed)
-        assert found["contribution"][:count] == pytest.approx(expected, abs=1e-12), one.measure
+        assert columns["contribution"][:count] == pytest.approx(expected, abs=1e-12), explanation.measure
 
 
 @pytest.mark.one_in(4)
@@ -237,15 +253,17 @@ def test_long_rankings_are_worked_on_in_parts(cells: int, monkeypatch: pytest.Mo
     dice = random.Random(3)
     topic = Topic(tuple(dice.choice([None, 0, 1, 2, 3]) for _ in range(60)), (3, 3, 1))
     measures = parse_measures("err ndcg ap gap bpref judged num_ret p@100 inst q(beta=10)@20")
-    whole = [one.columns for one in explained(topic, measures)]
+    whole = [explanation.columns for explanation in explained(topic, measures)]
     monkeypatch.setattr(parallel, "LIMITS", parallel.Limits(cells=cells))
-    assert [one.columns for one in explained(topic, measures)] == whole
+    assert [explanation.columns for explanation in explained(topic, measures)] == whole
 
 
 def by_hand(measures: str, docnos: str, judged: dict[str, float], **options: Any) -> list[list[dict[str, Any]]]:
-    """The rows of each measure."""
+    """Return the rows of each measure."""
     ranking = {docno: -float(rank) for rank, docno in enumerate(docnos.split())}
-    return [list(one.rows()) for one in explain({"t": ranking}, {"t": judged}, measures, **options).measures]
+    return [
+        list(explanation.rows()) for explanation in explain({"t": ranking}, {"t": judged}, measures, **options).measures
+    ]
 
 
 def column(rows: list[dict[str, Any]], name: str) -> list[Any]:
@@ -294,7 +312,7 @@ BY_HAND: list[tuple[str, str, dict[str, float], dict[str, list[Any]]]] = [
         "W": [1 / HARMONIC, 1 / 2 / HARMONIC, 1 / 3 / HARMONIC],
         "contribution": [1 / HARMONIC, 0, 1 / 3 / HARMONIC / 3],
     }),
-    # Nobody stops who looks for what is not there.
+    # A user stops only at a relevant document, and there is none.
     ("cwlrr(of=ed)", "a b", {"a": 0, "b": 0}, {"contribution": [1, 1, math.inf]}),
     ("cwlrr(of=etu)", "a b", {"a": 0, "b": 0}, {"contribution": [0, 0, 0]}),
     ("ndcg", "a u c n b", FOUR, {
@@ -313,7 +331,7 @@ BY_HAND: list[tuple[str, str, dict[str, float], dict[str, list[Any]]]] = [
         "contribution": [1 / 3, 0, 2 / 9, 0, 0],
         "could_add": [None, (1 + 1 + 1) / 4 - 5 / 9, None, (1 + 2 / 3 + 3 / 4) / 4 - 5 / 9, None],
     }),
-    # c counts from threshold 1 alone, where a counts too: 1/3 · 2/3
+    # c counts from threshold 1 alone, as does a: 1/3 · 2/3
     ("gap", "a u c n b", FOUR, {
         "gain": [1, 0, 1 / 3, 0, 0], "precision": [1, 1 / 2, 4 / 9, 1 / 3, 4 / 15],
         "term": [1, 0, 2 / 9, 0, 0], "ideal_term": [1, 2 / 3, 1 / 3, 0, 0],
@@ -331,7 +349,9 @@ BY_HAND: list[tuple[str, str, dict[str, float], dict[str, list[Any]]]] = [
 def test_columns_by_hand(measure: str, docnos: str, judged: dict[str, float], expected: dict[str, list[Any]]) -> None:
     (rows,) = by_hand(measure, docnos, judged)
     for name, values in expected.items():
-        near = [pytest.approx(one, rel=1e-12, abs=1e-15) if isinstance(one, int | float) else one for one in values]
+        near = [
+            pytest.approx(value, rel=1e-12, abs=1e-15) if isinstance(value, int | float) else value for value in values
+        ]
         assert column(rows, name) == near, name
     assert ("gain" in rows[0]) == (measure != "num_ret")
 
@@ -341,7 +361,7 @@ def test_costs_stand_beside_the_documents_that_have_them() -> None:
     measures = "rbp(p=0.5,of=ec) rbp(p=0.5,of=etc)"
     costs = {"web": 4.0, "news": 2.0}
     explanation = explain(io.StringIO(run), {"t": {"a": 1}}, measures, costs=costs)
-    ec, etc = (list(one.rows()) for one in explanation.measures)
+    ec, etc = (list(part.rows()) for part in explanation.measures)
     assert column(ec, "cost") == [4, 2, None]
     assert column(ec, "contribution") == pytest.approx([1 / 2 * 4, 1 / 4 * 2, 1 / 4])  # 1 each beyond the end
     assert column(etc, "spent") == [4, 6, None]
@@ -388,7 +408,7 @@ def test_documents_stand_in_the_order_of_the_rules(rules: dict[str, Any], expect
     assert docnos(run="".join(lines), **rules) == list(expected)
 
 
-def test_a_cutoff_ends_the_rows_where_nothing_below_it_counts() -> None:
+def test_a_cutoff_ends_the_rows_if_lower_ranks_add_nothing() -> None:
     assert [len(rows) for rows in by_hand("ap@2 rbp@2", "a u c n b", FOUR)] == [2, 6]
 
 
@@ -401,7 +421,7 @@ def test_a_topic_that_the_run_lacks_is_explained_as_an_empty_ranking() -> None:
     assert any("missing (3, 4)" in note for note in explanation.notes)
 
 
-def test_the_run_s_own_topics_count_where_the_rules_say_so() -> None:
+def test_the_run_s_own_topics_count_by_topics_run() -> None:
     explanation = explain(io.StringIO(RUN), io.StringIO(JUDGED), "err@1", topic="9", topics="run")
     (row,) = explanation.rows()
     assert (row["docno"], row["grade"], row["contribution"], row["could_add"]) == ("q", None, 0, 0.75)
@@ -410,10 +430,10 @@ def test_the_run_s_own_topics_count_where_the_rules_say_so() -> None:
 def test_negative_grades_that_count_as_unjudged_could_add_something() -> None:
     judged = {"a": 2, "s": -1}
     (plain,) = by_hand("err@2", "s a", judged)
-    (other,) = by_hand("err@2", "s a", judged, negative="unjudged")
-    assert [row["grade"] for row in plain] == [row["grade"] for row in other] == [-1, 2]
+    (unjudged,) = by_hand("err@2", "s a", judged, negative="unjudged")
+    assert [row["grade"] for row in plain] == [row["grade"] for row in unjudged] == [-1, 2]
     assert plain[0]["could_add"] is None
-    assert other[0]["could_add"] > 0
+    assert unjudged[0]["could_add"] > 0
 
 
 @pytest.mark.parametrize(
@@ -457,14 +477,14 @@ def test_one_run_is_explained_with_the_residual_at_the_cutoff() -> None:
 def test_an_explanation_has_the_signature_and_the_numbers_of_the_evaluation() -> None:
     words = (io.StringIO(RUN), io.StringIO(JUDGED), "err@20 gap")
     explanation = explain(*words, topic="1", gain="linear")
-    found = evaluate(io.StringIO(RUN), io.StringIO(JUDGED), "err@20 gap", gain="linear")
-    assert explanation.signature == found.signature
-    assert len(found.notes) == 5  # which are about other topics, ties and few topics
-    # Of those of the ties of this topic alone.
+    evaluation = evaluate(io.StringIO(RUN), io.StringIO(JUDGED), "err@20 gap", gain="linear")
+    assert explanation.signature == evaluation.signature
+    assert len(evaluation.notes) == 5  # which are about other topics, ties and few topics
+    # Only the ties of this topic have a note here.
     assert len(explanation.notes) == 1
     assert "equal scores: err@20 between 0.6250 and 0.7500, gap between 0.5833 and 0.8333" in explanation.notes[0]
-    assert [one.score for one in explanation.measures] == [
-        found.by_topic(str(one.measure))["1"] for one in explanation.measures
+    assert [part.score for part in explanation.measures] == [
+        evaluation.by_topic(str(part.measure))["1"] for part in explanation.measures
     ]
 
 
@@ -477,21 +497,21 @@ def test_the_frame_has_a_row_for_each_rank_and_measure() -> None:
     ]
     assert frame["rank"].dropna().tolist() == [1, 2, 1, 2, 1, 2]
     sums = frame.groupby("measure")["contribution"].sum()
-    assert all(sums[str(one.measure)] == pytest.approx(one.score) for one in explanation.measures)
+    assert all(sums[str(part.measure)] == pytest.approx(part.score) for part in explanation.measures)
     assert repr(explanation) == "<Explanation of run, topic t: err, ap, num_ret>"
 
 
-def test_a_measure_of_one_s_own_is_explained_without_a_word_and_shows_what_it_likes() -> None:
+def test_a_custom_measure_is_explained_and_may_add_columns() -> None:
     def halves(g: Gains, *, by: float = 2.0) -> dict[str, Any]:
         return {"half": g.gain / by}
 
     def half(g: Gains, *, by: float = 2.0) -> Any:
-        """Half."""
+        """Return half the sum of gains."""
         return gradedeval.row_sums(g.gain / by)
 
-    plain, shown = measure(gain="linear")(half), measure(gain="linear", details=halves)(half)
-    for one, names in ((plain, set()), (shown, {"half"})):
-        (rows,) = by_hand(one(by=4), "a u c", FOUR)  # type: ignore[arg-type]
+    plain, detailed = measure(gain="linear")(half), measure(gain="linear", details=halves)(half)
+    for custom, names in ((plain, set()), (detailed, {"half"})):
+        (rows,) = by_hand(custom(by=4), "a u c", FOUR)  # type: ignore[arg-type]
         assert column(rows, "contribution") == pytest.approx([3 / 4, 0, 1 / 4])
         assert rows[0].keys() - {"part", "rank", "docno", "grade", "gain", "contribution", "running"} == names
 
@@ -505,9 +525,9 @@ def test_a_measure_of_one_s_own_is_explained_without_a_word_and_shows_what_it_li
         (lambda g: {"docno": g.gain}, "`details` has 'docno', which is already a column"),
     ],
 )
-def test_what_a_measure_shows_must_be_one_number_a_rank(shows: Any, says: str) -> None:
+def test_details_of_a_measure_must_be_one_number_a_rank(shows: Any, says: str) -> None:
     def mine(g: Gains) -> Any:
-        """Mine."""
+        """Return the sum of gains."""
         return gradedeval.row_sums(g.gain)
 
     with pytest.raises(InputError, match=says):
@@ -521,9 +541,9 @@ WORDS = ("explain", "run.txt", "qrels.txt", "--topic", "1")
 def files(tmp_path: Path) -> Path:
     (tmp_path / "run.txt").write_text(RUN)
     (tmp_path / "qrels.txt").write_text(JUDGED)
-    long = "".join(f"t Q0 d{at:03} {at} {-at} x\n" for at in range(100))
+    long = "".join(f"t Q0 d{rank:03} {rank} {-rank} x\n" for rank in range(100))
     (tmp_path / "long.txt").write_text(long)
-    (tmp_path / "long.qrels").write_text("".join(f"t 0 d{at:03} {int(at % 3 == 0)}\n" for at in range(60)))
+    (tmp_path / "long.qrels").write_text("".join(f"t 0 d{rank:03} {int(rank % 3 == 0)}\n" for rank in range(60)))
     return tmp_path
 
 
@@ -543,14 +563,14 @@ LONG = ("explain", "long.txt", "long.qrels")
 
 
 def table_rows(text: str) -> list[list[str]]:
-    """The rows of the first table, blanks apart."""
+    """Return the rows of the first table, blanks apart."""
     lines = text.splitlines()
-    begin = next(at for at, line in enumerate(lines) if line.startswith("----"))
+    begin = next(index for index, line in enumerate(lines) if line.startswith("----"))
     return [line.split() for line in lines[begin + 1 : lines.index("", begin)]]
 
 
 @pytest.mark.parametrize(
-    ("words", "shown", "left"),
+    ("words", "count", "remainder"),
     [
         (("-m", "ap"), 20, ["…", "80", "more"]),
         (("-m", "ap@30"), 30, None),
@@ -561,20 +581,20 @@ def table_rows(text: str) -> list[list[str]]:
     ],
 )
 def test_some_ranks_shown(
-    words: tuple[str, ...], shown: int, left: list[str] | None, files: Path, cli: Command
+    words: tuple[str, ...], count: int, remainder: list[str] | None, files: Path, cli: Command
 ) -> None:
     rows = [row for row in table_rows(succeed(cli(*LONG, *words)).text) if not row[0].startswith(">")]
-    assert [row[0] for row in rows[:shown]] == [str(rank) for rank in range(1, shown + 1)]
-    assert [row[: len(left or [])] for row in rows[shown:]] == ([left] if left else [])
+    assert [row[0] for row in rows[:count]] == [str(rank) for rank in range(1, count + 1)]
+    assert [row[: len(remainder or [])] for row in rows[count:]] == ([remainder] if remainder else [])
 
 
-def test_the_line_about_those_left_out_has_their_contributions(files: Path, cli: Command) -> None:
+def test_the_line_about_hidden_ranks_has_their_contributions(files: Path, cli: Command) -> None:
     rows = table_rows(succeed(cli(*LONG, "-m", "num_rel_ret")).text)
     assert rows[-1] == ["…", "80", "more", "13", "20"]
 
 
-@pytest.mark.parametrize("form", [name for name, one in FORMATS.items() if one.layout == "long"])
-def test_what_programs_read_is_complete(form: str, files: Path, cli: Command) -> None:
+@pytest.mark.parametrize("form", [name for name, form in FORMATS.items() if form.layout == "long"])
+def test_machine_formats_are_complete(form: str, files: Path, cli: Command) -> None:
     text = succeed(cli(*LONG, "-m", "ap err@7", "-f", form)).text
     whole = explain(str(files / "long.txt"), str(files / "long.qrels"), "ap err@7")
     rows = list(whole.rows())
@@ -583,11 +603,21 @@ def test_what_programs_read_is_complete(form: str, files: Path, cli: Command) ->
         document = json.loads(text)
         assert document["rows"] == [{**row, "run": "long.txt"} for row in rows]
         assert document["signature"] == whole.signature
-        (told,) = document["topics"]
-        assert (told["topic"], told["retrieved"], told["judged"], told["pool"]) == ("t", 100, 60, 60)
-        assert told["measures"] == [
-            {"measure": str(one.measure), "score": one.score, "residual": one.residual, "relevant": one.relevant}
-            for one in whole.measures
+        (summary,) = document["topics"]
+        assert (summary["topic"], summary["retrieved"], summary["judged"], summary["pool"]) == (
+            "t",
+            100,
+            60,
+            60,
+        )
+        assert summary["measures"] == [
+            {
+                "measure": str(explanation.measure),
+                "score": explanation.score,
+                "residual": explanation.residual,
+                "relevant": explanation.relevant,
+            }
+            for explanation in whole.measures
         ]
     elif form == "jsonl":
         assert [json.loads(line) for line in text.splitlines()] == rows
@@ -599,8 +629,8 @@ def test_what_programs_read_is_complete(form: str, files: Path, cli: Command) ->
 
 def test_digits_round_everywhere(files: Path, cli: Command) -> None:
     document = json.loads(succeed(cli(*WORDS, "-m", "err", "-f", "json", "--digits", "2")).text)
-    ((told,),) = (topic["measures"] for topic in document["topics"])
-    assert told["score"] == round(told["score"], 2)
+    ((summary,),) = (topic["measures"] for topic in document["topics"])
+    assert summary["score"] == round(summary["score"], 2)
     assert all(row["running"] == round(row["running"], 2) for row in document["rows"])
     assert "0.25000" in succeed(cli(*WORDS, "-m", "err", "--digits", "5")).text
     assert "0.06250" in succeed(cli(*WORDS, "-m", "err", "--like", "gdeval")).text  # which prints five digits
@@ -630,13 +660,13 @@ def test_infinity_is_null_in_json(files: Path, cli: Command) -> None:
     ],
 )  # fmt: skip
 def test_broken_input_is_one_line(words: tuple[str, ...], code: int, says: str, files: Path, cli: Command) -> None:
-    before = sorted(files.iterdir())
+    original = sorted(files.iterdir())
     outcome = cli(*words)
     assert (outcome.code, outcome.out, outcome.messages) == (code, b"", [says])
-    assert sorted(files.iterdir()) == before
+    assert sorted(files.iterdir()) == original
 
 
-def test_a_broken_line_of_another_topic_is_a_fault_here_too(files: Path, cli: Command) -> None:
+def test_explain_reports_a_broken_line_of_another_topic(files: Path, cli: Command) -> None:
     (files / "run.txt").write_text(RUN + "9 Q0 z 1 x\n")
     outcome = cli(*WORDS)
     assert (outcome.code, outcome.out) == (1, b"")
@@ -645,8 +675,8 @@ def test_a_broken_line_of_another_topic_is_a_fault_here_too(files: Path, cli: Co
     assert any("skipped 1 bad line" in message for message in outcome.messages)
 
 
-def test_a_sampled_topic_is_explained_whatever_others_retrieve(tmp_path: Path) -> None:
-    """Contributions are what it makes to end the ranking a rank later, in a topic with fewer documents too."""
+def test_a_sampled_topic_is_explained_alone(tmp_path: Path) -> None:
+    """Compare each contribution with the rise in score by one more rank, in a topic with fewer documents too."""
     strata = "1 0 a 1 1\n1 0 b 2 0\n1 0 c 2 2\n1 0 d 2 -1\n1 0 e 1 1\n2 0 a 1 1\n2 0 b 2 2\n2 0 c 2 -1\n"
     (tmp_path / "qrels").write_text(strata)
     qrels, options = gradedeval.Qrels(tmp_path / "qrels", format="strata"), {"qrels_format": "strata"}
@@ -661,7 +691,7 @@ def test_a_sampled_topic_is_explained_whatever_others_retrieve(tmp_path: Path) -
             assert explained.columns["contribution"] == pytest.approx(steps.tolist(), abs=1e-12)
 
 
-def test_two_rankings_beside_each_other(cli: Command) -> None:
+def test_two_rankings_side_by_side(cli: Command) -> None:
     files = (str(SAMPLES / f"rivers{name}") for name in ("-bm25.run", "-neural.run", ".qrels"))
     words = ("explain", *files, "--topic", "301", "-m", "ndcg@5")
     text = cli(*words).text
@@ -672,7 +702,7 @@ def test_two_rankings_beside_each_other(cli: Command) -> None:
         assert sum(row["contribution"] for row in rows if row["run"] == run) == pytest.approx(score, abs=1e-4)
 
 
-def test_two_rankings_tell_where_a_document_was_below_the_cutoff(cli: Command, tmp_path: Path) -> None:
+def test_two_rankings_show_the_rank_of_a_document_below_the_cutoff(cli: Command, tmp_path: Path) -> None:
     for name, docnos in (("a", [f"d{number:02}" for number in range(30)]), ("b", ["d25", "d00", "new"])):
         (tmp_path / name).write_text("".join(f"1 Q0 {docno} 0 {-rank} {name}\n" for rank, docno in enumerate(docnos)))
     (tmp_path / "qrels").write_text("1 0 d00 1\n")
@@ -681,7 +711,7 @@ def test_two_rankings_tell_where_a_document_was_below_the_cutoff(cli: Command, t
     assert [line[-1] for line in lines if line and line[0] in ("1", "2")] == ["26", "1"]
 
 
-def test_without_a_topic_it_is_the_median_or_where_two_runs_differ_most() -> None:
+def test_the_default_topic_is_the_median_or_the_largest_difference() -> None:
     qrels = {topic: {"a": 1} for topic in "123"}
     good, fair, bad = {"a": 1.0}, {"x": 2.0, "a": 1.0}, {"x": 1.0}
     says = "no topic given: explaining 2, with the median ap of 3; choose with topic"
@@ -691,9 +721,9 @@ def test_without_a_topic_it_is_the_median_or_where_two_runs_differ_most() -> Non
 
 def test_of_two_runs_it_is_the_topic_with_the_largest_difference(files: Path, cli: Command) -> None:
     (files / "other.txt").write_text("1 Q0 z 1 1 x\n2 Q0 z 1 1 x\n")
-    found = succeed(cli("explain", "run.txt", "other.txt", "qrels.txt", "-m", "ap"))
-    assert found.messages[0].startswith("no topic given: explaining ")
-    assert "the largest ap difference" in found.messages[0]
+    outcome = succeed(cli("explain", "run.txt", "other.txt", "qrels.txt", "-m", "ap"))
+    assert outcome.messages[0].startswith("no topic given: explaining ")
+    assert "the largest ap difference" in outcome.messages[0]
 
 
 @pytest.mark.one_in(3)
@@ -713,8 +743,8 @@ def test_a_topic_may_begin_with_a_minus(arguments: tuple[str, ...], cli: Command
     (tmp_path / "run").write_text("".join(f"{topic} Q0 a 1 1 x\n" for topic in topics))
     (tmp_path / "qrels").write_text("".join(f"{topic} 0 a 1\n" for topic in topics))
     done = succeed(cli("explain", *arguments))
-    shown = [line.split()[1] for line in done.text.splitlines() if line.startswith("topic ")]
-    assert shown == ["-12", "5", "-7"]
+    headings = [line.split()[1] for line in done.text.splitlines() if line.startswith("topic ")]
+    assert headings == ["-12", "5", "-7"]
     # The picture takes its arguments in the same way, which these two show.
     if arguments[1] == "-m" or arguments[0].startswith("--"):
         assert cli("plot", "explain", "-o", "a.svg", *arguments).code == 0
@@ -742,9 +772,9 @@ def test_a_topic_that_reads_as_an_option_has_a_cure(cli: Command, tmp_path: Path
 def test_a_share_of_the_ideal_ranking_is_shown_as_a_fraction(measure: str, gained: str, cli: Command) -> None:
     run, qrels = str(SAMPLES / "rivers-bm25.run"), str(SAMPLES / "rivers.qrels")
     line = cli("explain", run, qrels, "306", "-m", measure).text.splitlines()[2]
-    found = re.match(rf"{re.escape(measure)}: (\S+) = (\S+) / (\S+) \(ideal\)", line)
-    assert found
-    score, above, below = map(float, found.groups())
+    match = re.match(rf"{re.escape(measure)}: (\S+) = (\S+) / (\S+) \(ideal\)", line)
+    assert match
+    score, above, below = map(float, match.groups())
     assert above / below == pytest.approx(score, abs=2e-4)
     scores = gradedeval.evaluate(run, qrels, gained).by_topic(gained)
     assert above == pytest.approx(scores["306"], abs=5e-5)

@@ -40,17 +40,21 @@ def family(text: str) -> MeasureRange:
 
 
 def test_a_range_of_cutoffs_is_every_one_of_them() -> None:
-    found = family("nerr9@1..5")
-    assert (found.parameter, found.whole, found.grid(found.resolution(0.001))) == ("k", True, [1, 2, 3, 4, 5])
-    assert str(found.at(3)) == "nerr9@3"
+    candidates = family("nerr9@1..5")
+    assert (candidates.parameter, candidates.whole, candidates.grid(candidates.resolution(0.001))) == (
+        "k",
+        True,
+        [1, 2, 3, 4, 5],
+    )
+    assert str(candidates.at(3)) == "nerr9@3"
 
 
 def test_a_range_of_numbers_is_tried_at_the_precision() -> None:
-    found = family("nerr10(phi=0.05..0.95)")
-    assert (found.parameter, found.whole, found.resolution(0.001)) == ("phi", False, 0.001)
-    grid = found.grid(0.001)
+    candidates = family("nerr10(phi=0.05..0.95)")
+    assert (candidates.parameter, candidates.whole, candidates.resolution(0.001)) == ("phi", False, 0.001)
+    grid = candidates.grid(0.001)
     assert (grid[:3], grid[-1], len(grid)) == ([0.05, 0.051, 0.052], 0.95, 901)
-    assert str(found.at(0.3)) == "nerr10(phi=0.3)"
+    assert str(candidates.at(0.3)) == "nerr10(phi=0.3)"
 
 
 def test_a_given_step_is_used_and_both_ends_are_tried() -> None:
@@ -72,7 +76,7 @@ def test_searches_have_50_to_1000_steps(text: str, precision: float, step: float
     assert (family(text).resolution(precision), resolution([family(text)], precision)) == (step, says)
 
 
-def test_whole_ends_are_no_whole_numbers_where_the_measure_takes_others() -> None:
+def test_whole_ends_span_fractions_if_the_measure_takes_them() -> None:
     assert not family("nerr11(T=1..5)").whole
     assert not family("bpref(k=0..3)").whole
 
@@ -135,33 +139,33 @@ def test_of_equal_values_the_smallest_is_best_and_the_band_has_them_all() -> Non
 
 
 def test_a_measure_agrees_best_with_itself() -> None:
-    found = gradedeval.fit(RUNS, QRELS, "rbp(p=0.6..0.65)", "rbp(p=0.625)")
-    assert found.frame["value"].tolist() == [0.625, 0.625]
-    assert found.frame["agreement"].tolist() == pytest.approx([1, 1])
-    assert [note.kind for note in found.notes] == ["short-lists", "no-relevant"]
+    result = gradedeval.fit(RUNS, QRELS, "rbp(p=0.6..0.65)", "rbp(p=0.625)")
+    assert result.frame["value"].tolist() == [0.625, 0.625]
+    assert result.frame["agreement"].tolist() == pytest.approx([1, 1])
+    assert [note.kind for note in result.notes] == ["short-lists", "no-relevant"]
 
 
 @pytest.mark.exhaustive
-def test_two_ways_to_write_a_measure_come_to_the_same() -> None:
+def test_two_notations_of_a_measure_have_the_same_results() -> None:
     families = ["rbp(p=0.5..0.6)", "rbp(p=0.5..0.6,gain=exp)"]
-    found = gradedeval.fit(RUNS, QRELS, families, "err@20", coefficient="pearson", gain="exp").frame
-    assert found["value"].nunique() == found["agreement"].nunique() == 1
-    assert found["measure"].tolist() == families
+    result = gradedeval.fit(RUNS, QRELS, families, "err@20", coefficient="pearson", gain="exp").frame
+    assert result["value"].nunique() == result["agreement"].nunique() == 1
+    assert result["measure"].tolist() == families
 
 
 def test_the_curve_is_the_agreement_of_every_value() -> None:
-    found = gradedeval.fit(RUNS, QRELS, "nerr9@1..6", "err@20", coefficient=["spearman", "tau"])
+    result = gradedeval.fit(RUNS, QRELS, "nerr9@1..6", "err@20", coefficient=["spearman", "tau"])
     scores = to_matrix(gradedeval.evaluate(RUNS, QRELS, ["err@20", *(f"nerr9@{k}" for k in range(1, 7))])).score
-    for row in found.curve.itertuples():
-        own = scores[:, :, int(row.value)]  # type: ignore[arg-type]
+    for row in result.curve.itertuples():
+        at_value = scores[:, :, int(row.value)]  # type: ignore[arg-type]
         truth = scores[:, :, 0]
         if row.by == "spearman":
-            expected = stats.spearmanr(truth.ravel(), own.ravel()).statistic
+            expected = stats.spearmanr(truth.ravel(), at_value.ravel()).statistic
         else:
-            expected = stats.kendalltau(truth.mean(1), own.mean(1)).statistic
+            expected = stats.kendalltau(truth.mean(1), at_value.mean(1)).statistic
         assert row.agreement == pytest.approx(expected)
-    assert len(found.curve) == 12
-    assert found.frame["pairs"].tolist() == [200, 4]
+    assert len(result.curve) == 12
+    assert result.frame["pairs"].tolist() == [200, 4]
 
 
 FIXED = (
@@ -174,24 +178,24 @@ NOT_FIXED = "ap err@20 ndcg@10 dcg@10 p@5 nerr8@5 nerr9@5 nerr10 nerr11 inst cwl
 def fixed_scores(texts: str, qrels: object, runs: object, **keywords: object) -> tuple[Target, dict[str, np.ndarray]]:
     collection = Collection.read(runs, qrels, kernel.resolve_options(None, **keywords))  # type: ignore[arg-type]
     target = Target.of(collection, kernel.parse_measures("err@20")[0])
-    measures = [kernel.scores.with_defaults(one, collection.options) for one in kernel.parse_measures(texts)]
-    assert all(has_fixed_weights(one, collection.options) for one in measures)
-    return target, {str(one): scores for one, scores in target.fixed_scores(measures)}
+    measures = [kernel.scores.with_defaults(measure, collection.options) for measure in kernel.parse_measures(texts)]
+    assert all(has_fixed_weights(measure, collection.options) for measure in measures)
+    return target, {str(measure): scores for measure, scores in target.fixed_scores(measures)}
 
 
 @pytest.mark.parametrize("keywords", [{}, {"depth": 5}, {"topics": "qrels"}, {"order": "rank"}])
-def test_scores_of_fixed_weights_are_those_of_evaluate_to_the_last_bit(keywords: dict[str, object]) -> None:
-    target, found = fixed_scores(FIXED, QRELS, RUNS, **keywords)
+def test_scores_of_fixed_weights_equal_evaluate_bit_by_bit(keywords: dict[str, object]) -> None:
+    target, by_measure = fixed_scores(FIXED, QRELS, RUNS, **keywords)
     matrix = target.collection.scores(kernel.parse_measures(FIXED))
-    assert set(found) == set(matrix.notations)
+    assert set(by_measure) == set(matrix.notations)
     for column, notation in enumerate(matrix.notations):
-        np.testing.assert_array_equal(found[notation], matrix.score[:, :, column], notation)
+        np.testing.assert_array_equal(by_measure[notation], matrix.score[:, :, column], notation)
 
 
 def test_one_measure_of_fixed_weights_alone_has_the_same_scores() -> None:
-    target, found = fixed_scores("rbp(p=0.8)", QRELS, RUNS)
+    target, by_measure = fixed_scores("rbp(p=0.8)", QRELS, RUNS)
     expected = target.collection.scores(kernel.parse_measures("rbp(p=0.8)")).score[:, :, 0]
-    np.testing.assert_array_equal(found["rbp(p=0.8)"], expected)
+    np.testing.assert_array_equal(by_measure["rbp(p=0.8)"], expected)
 
 
 def test_a_plain_loop_over_ranks_gives_the_scores_of_fixed_weights() -> None:
@@ -201,7 +205,7 @@ def test_a_plain_loop_over_ranks_gives_the_scores_of_fixed_weights() -> None:
         f"r{r}": {topic: [f"d{d}" for d in rng.permutation(40)[: rng.integers(1, 41)]] for topic in qrels}
         for r in range(3)
     }
-    _, found = fixed_scores("rbp(p=0.5) rbp(p=0.83) zipf(beta=1.5)@12", qrels, runs)
+    _, by_measure = fixed_scores("rbp(p=0.5) rbp(p=0.83) zipf(beta=1.5)@12", qrels, runs)
     harmonic = sum(rank**-1.5 for rank in range(1, 13))
     for r, run in enumerate(runs.values()):
         for t, topic in enumerate(qrels):
@@ -211,18 +215,18 @@ def test_a_plain_loop_over_ranks_gives_the_scores_of_fixed_weights() -> None:
                 sums[0] += gain * 0.5 * 0.5 ** (rank - 1)
                 sums[1] += gain * 0.17 * 0.83 ** (rank - 1)
                 sums[2] += gain * rank**-1.5 / harmonic if rank <= 12 else 0
-            np.testing.assert_allclose([scores[r, t] for scores in found.values()], sums, rtol=1e-12, atol=1e-15)
+            np.testing.assert_allclose([scores[r, t] for scores in by_measure.values()], sums, rtol=1e-12, atol=1e-15)
 
 
 def test_weights_that_the_documents_or_an_option_change_are_not_fixed() -> None:
     plain, average = kernel.resolve_options(None), kernel.resolve_options(None, ties="average")
-    assert not [str(one) for one in kernel.parse_measures(NOT_FIXED) if has_fixed_weights(one, plain)]
-    assert not [str(one) for one in kernel.parse_measures(FIXED) if has_fixed_weights(one, average)]
+    assert not [str(measure) for measure in kernel.parse_measures(NOT_FIXED) if has_fixed_weights(measure, plain)]
+    assert not [str(measure) for measure in kernel.parse_measures(FIXED) if has_fixed_weights(measure, average)]
 
 
 def test_a_best_value_at_an_end_of_the_range_is_noted() -> None:
-    found = gradedeval.fit(RUNS, QRELS, "nerr9@1..2", "err@20", coefficient="spearman")
-    assert found.notes[1:] == ["nerr9@1..2 by spearman: the best value 2 is at the end of the range; widen the range"]
+    result = gradedeval.fit(RUNS, QRELS, "nerr9@1..2", "err@20", coefficient="spearman")
+    assert result.notes[1:] == ["nerr9@1..2 by spearman: the best value 2 is at the end of the range; widen the range"]
 
 
 def test_pairs_that_the_target_is_too_uncertain_of_are_left_out() -> None:
@@ -244,9 +248,9 @@ def odd(path: Path) -> Path:
 def test_other_topics_validate_the_best_value(tmp_path: Path) -> None:
     even = [str(topic) for topic in range(302, 351, 2)]
     fitted = partial(gradedeval.fit, RUNS, QRELS, "rbp(p=0.1..0.9..0.1)", "err@20", coefficient="spearman")
-    found, alone = fitted(topics_from=odd(tmp_path / "odd"), validate=even), fitted(topics_from=even)
-    assert list(found.curve) == ["measure", "parameter", "by", "value", "agreement", "agreement_there"]
-    row = found.frame.iloc[0]
+    validated, alone = fitted(topics_from=odd(tmp_path / "odd"), validate=even), fitted(topics_from=even)
+    assert list(validated.curve) == ["measure", "parameter", "by", "value", "agreement", "agreement_there"]
+    row = validated.frame.iloc[0]
     assert (row["value_there"], row["best_there"]) == (alone.frame["value"][0], alone.frame["agreement"][0])
     measures = f"err@20 rbp(p={row['value']})"
     scores = to_matrix(gradedeval.evaluate(RUNS, QRELS, measures, topics_from=even)).score
@@ -260,10 +264,10 @@ def test_validation_topics_that_were_fitted_are_counted(cli: Command, tmp_path: 
     (tmp_path / "few").write_text("302\n303\n304\n305\n")
     fitted = ("-m", "rbp(p=0.1..0.9..0.1)", "--to", "err@20", "--coefficient", "spearman")
     words = ("fit", *RUNS, QRELS, *fitted, "--validate", "few")
-    said = "--validate: {} of 4 topics were also used for fitting; use --topics-from FILE to fit on others"
-    assert said.format(4) in cli(*words).messages
+    message = "--validate: {} of 4 topics were also used for fitting; use --topics-from FILE to fit on others"
+    assert message.format(4) in cli(*words).messages
     odd(tmp_path / "odd")
-    assert said.format(2) in cli(*words, "--topics-from", "odd").messages
+    assert message.format(2) in cli(*words, "--topics-from", "odd").messages
     (tmp_path / "even").write_text("\n".join(map(str, range(306, 351))))
     assert not [line for line in cli(*words, "--topics-from", "even").messages if "fitted too" in line]
 
@@ -290,23 +294,23 @@ def test_the_divergence_is_scipy_s_entropy() -> None:
 
 def test_a_geometric_vector_gives_its_persistence() -> None:
     ranks = np.arange(1, 301)
-    found = fit_weights(0.27 * 0.73 ** (ranks - 1), "rbp(p=0.7..0.75)").frame.iloc[0]
-    assert found["value"] == 0.73
-    assert found["divergence"] == pytest.approx(0, abs=1e-9)
-    assert (found["depth"], found["covered"]) == (300, pytest.approx(1))
+    nearest = fit_weights(0.27 * 0.73 ** (ranks - 1), "rbp(p=0.7..0.75)").frame.iloc[0]
+    assert nearest["value"] == 0.73
+    assert nearest["divergence"] == pytest.approx(0, abs=1e-9)
+    assert (nearest["depth"], nearest["covered"]) == (300, pytest.approx(1))
 
 
 def test_depth_and_normalization_change_the_nearest_weights() -> None:
     vector = 1 / np.arange(1, 101)
     fitted = partial(fit_weights, vector, "rbp(p=0.5..0.99..0.1)")
     results = fitted(ranks=20), fitted(ranks=100), fitted(ranks=20, normalize="sum")
-    own = [result.frame.iloc[0] for result in results]
-    assert own[0]["value"] < own[1]["value"]
-    assert own[0]["value"] < own[2]["value"]
-    # As they are, the optimum is where the mean rank is 1/(1 − p).
+    nearest = [result.frame.iloc[0] for result in results]
+    assert nearest[0]["value"] < nearest[1]["value"]
+    assert nearest[0]["value"] < nearest[2]["value"]
+    # Without normalization the optimum has the mean rank 1/(1 − p).
     v = vector[:20] / vector[:20].sum()
-    assert own[0]["value"] == pytest.approx(1 - 1 / (v * np.arange(1, 21)).sum(), abs=0.001)
-    assert own[0]["covered"] == pytest.approx(1 - own[0]["value"] ** 20)
+    assert nearest[0]["value"] == pytest.approx(1 - 1 / (v * np.arange(1, 21)).sum(), abs=0.001)
+    assert nearest[0]["covered"] == pytest.approx(1 - nearest[0]["value"] ** 20)
 
 
 def test_weights_that_sum_to_more_than_1_need_scaling() -> None:
@@ -317,9 +321,9 @@ def test_weights_that_sum_to_more_than_1_need_scaling() -> None:
 
 def test_the_nearest_weights_to_a_file_at_the_prompt(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "w.csv").write_text("rank,weight\n# a comment\n2,0.25\n1,0.5\n3,0.125\n")
-    found = succeed(cli("fit", "--to-weights", "w.csv", "-m", "rbp(p=0.47..0.53)", "--normalize", "sum"))
-    assert found.text.splitlines()[2].split()[:4] == ["rbp(p=0.47..0.53)", "p", "0.5", "0.0000"]
-    assert found.text.splitlines()[-1] == (
+    outcome = succeed(cli("fit", "--to-weights", "w.csv", "-m", "rbp(p=0.47..0.53)", "--normalize", "sum"))
+    assert outcome.text.splitlines()[2].split()[:4] == ["rbp(p=0.47..0.53)", "p", "0.5", "0.0000"]
+    assert outcome.text.splitlines()[-1] == (
         "3 ranks | the vector scaled to sum 1, the measures' scaled to 1 too | every step tried"
     )
     assert read_vector(tmp_path / "w.csv").tolist() == [0.5, 0.25, 0.125]

@@ -1,4 +1,4 @@
-"""`history`: what is appended is read back, nothing is lost by two writers, nothing is compared that may not be."""
+"""`history`: reading the appended entries back, concurrent writers, and comparability of entries."""
 
 import json
 import os
@@ -23,7 +23,7 @@ JUDGED = {f"t{number}": {"a": 1, "b": 0} for number in range(4)}
 
 def scores(first: str, **options: Any) -> gradedeval.Scores:
     """Runs that have a or b first on the first topics, and b on the others."""
-    runs = {topic: {one: 2.0, "x": 1.0} for topic, one in zip(JUDGED, first, strict=True)}
+    runs = {topic: {docno: 2.0, "x": 1.0} for topic, docno in zip(JUDGED, first, strict=True)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EvaluationWarning)
         return gradedeval.evaluate({"r": runs}, JUDGED, "rr esl", **options)
@@ -31,7 +31,7 @@ def scores(first: str, **options: Any) -> gradedeval.Scores:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Where a history is to be."""
+    """Return the path of a history to write."""
     return tmp_path / "history.jsonl"
 
 
@@ -73,14 +73,14 @@ def test_nothing_is_compared_across_other_qrels_or_options(file: Path) -> None:
     append_history(scores("abbb", depth=1), file, time="2026-01-02")
     append_history(scores("aabb", depth=1), file, time="2026-01-03")
     course = read_history(file).frame.query("measure == 'rr'")
-    assert [bool(what) for what in course["changed"]] == [False, True, False]
+    assert [bool(changes) for changes in course["changed"]] == [False, True, False]
     assert course["changed"].iloc[1].startswith("depth")
     assert course["change"].isna().tolist() == [True, True, False]
     assert course["from_best"].tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "changed"),
+    ("earlier", "later", "changed"),
     [
         ({"topics": "qrels"}, {"topics": "relevant"}, "topics"),
         ({"topics_from": ["t0", "t1"]}, {"topics_from": ["t2", "t3"]}, "chosen topics 2 ("),
@@ -89,9 +89,9 @@ def test_nothing_is_compared_across_other_qrels_or_options(file: Path) -> None:
         ({"residual_depth": "full", "residuals": "total"}, {}, ""),  # chooses no topics
     ],
 )
-def test_topics_have_to_agree(before: dict[str, Any], after: dict[str, Any], changed: str, file: Path) -> None:
-    append_history(scores("abba", **before), file, time="2026-01-01")
-    append_history(scores("abba", **after), file, time="2026-01-02")
+def test_topics_have_to_agree(earlier: dict[str, Any], later: dict[str, Any], changed: str, file: Path) -> None:
+    append_history(scores("abba", **earlier), file, time="2026-01-01")
+    append_history(scores("abba", **later), file, time="2026-01-02")
     second = read_history(file).frame.query("measure == 'rr'").iloc[1]
     assert second["changed"].startswith(changed)
     assert bool(second["changed"]) == bool(changed)
@@ -99,7 +99,7 @@ def test_topics_have_to_agree(before: dict[str, Any], after: dict[str, Any], cha
 
 
 def edited(file: Path, line: int, **parts: Any) -> None:
-    """The history with other parts in a line."""
+    """Write the history again with other parts in a line."""
     lines = file.read_text().splitlines()
     lines[line] = json.dumps(json.loads(lines[line]) | parts)
     file.write_text("\n".join(lines) + "\n")
@@ -166,7 +166,7 @@ def test_a_measure_of_hostile_size_is_one_that_is_not_known(measure: str, file: 
     assert read_history(file).frame["change"].tolist()[1:] == [1]
 
 
-def test_where_lower_is_better_the_best_is_the_lowest(file: Path) -> None:
+def test_the_best_is_the_lowest_if_lower_is_better(file: Path) -> None:
     for day, first in enumerate(("aaab", "aaaa", "aabb"), 1):
         append_history(scores(first), file, time=f"2026-01-0{day}")
     course = read_history(file).frame.query("measure == 'esl'")
@@ -188,10 +188,10 @@ def test_twenty_writers_lose_nothing(tmp_path: Path) -> None:
     for child in children:
         assert os.waitpid(child, 0)[1] == 0
     # A writer that sees another one's line half written begins a line of its own: a blank one may stand between.
-    found = [json.loads(line) for line in file.read_text().splitlines() if line]
-    assert len(found) == 20 * lines
+    entries = [json.loads(line) for line in file.read_text().splitlines() if line]
+    assert len(entries) == 20 * lines
     for writer in range(20):  # each one's lines in its order
-        assert [one["number"] for one in found if one["writer"] == writer] == list(range(lines))
+        assert [entry["number"] for entry in entries if entry["writer"] == writer] == list(range(lines))
 
 
 def test_a_torn_line_is_noted_and_skipped_and_the_next_line_is_read(file: Path) -> None:
@@ -225,7 +225,7 @@ def test_a_bad_line_is_one_message(line: bytes, message: str, file: Path, cli: C
     assert f"history.jsonl{message}" in done.messages[0]
 
 
-def test_eval_and_check_write_what_history_reads(tmp_path: Path, cli: Command) -> None:
+def test_history_reads_the_lines_of_eval_and_check(tmp_path: Path, cli: Command) -> None:
     file = str(tmp_path / "history.jsonl")
     words = ("-m", "err@20", "--history", file, "--label", "abc123")
     assert cli(RUN, QRELS, *words).code == 0
@@ -250,7 +250,7 @@ def test_eval_and_check_write_what_history_reads(tmp_path: Path, cli: Command) -
         (("history",), "0 files given; name one history: gradedeval history FILE"),
     ],
 )
-def test_what_makes_no_sense_is_one_line(
+def test_invalid_use_of_history_is_one_line(
     words: tuple[str, ...], message: str, tmp_path: Path, cli: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -273,7 +273,7 @@ def test_unknown_names_are_reported(file: Path, tmp_path: Path, cli: Command) ->
         append_history(scores("aabb"), tmp_path / "none" / "h.jsonl", time="2026-01-01")
 
 
-def test_the_mark_is_explained_where_it_stands(file: Path, cli: Command) -> None:
+def test_the_mark_is_explained_below_its_table(file: Path, cli: Command) -> None:
     append_history(scores("aabb"), file, time="2026-01-01")
     assert "≠" not in cli("history", str(file)).text
     append_history(scores("aabb", depth=1), file, time="2026-01-02")

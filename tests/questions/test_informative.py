@@ -32,7 +32,8 @@ few = partial(gradedeval.informativeness, min_found=1)
 
 
 def a_list(grades: list[int], extra: int = 0) -> tuple[Any, Any]:
-    """A run and qrels of one topic: documents with these grades in this order, and further ones of the top grade."""
+    """Return a run and qrels of one topic: documents with these grades in this order, and further ones of the top
+    grade."""
     judged = {f"d{rank}": grade for rank, grade in enumerate(grades)}
     run = {name: -float(rank) for rank, name in enumerate(judged)}
     return {"1": run}, {"1": judged | {f"x{number}": max(grades) for number in range(extra)}}
@@ -43,37 +44,37 @@ def one_hot(grades: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def expected(notation: str, ranks: int, lists: int = 1) -> tuple[Any, Any, np.ndarray[Any, Any]]:
-    """A measure, its expected score over lists of grades 0, 1 and 2, and what these are worth."""
+    """Return a measure, its expected score over lists of grades 0, 1 and 2, and the gains of these."""
     (measure,) = gradedeval.parse_measures(notation)
     unit = {"exp": [0, 0.25, 0.75], "linear": [0, 0.5, 1], "thresholds": [0, 0.75, 1]}
-    worth = np.array(unit[str(measure.gain)] if measure.rel is None else [0.0, 1, 1])
-    one = np.ones((lists, 1))
-    g = Gains(one, one > 0, one, np.ones(lists, int), np.ones(lists, int), np.unique(worth[worth > 0]))
-    return measure, expected_score(measure, g, worth, ranks), worth
+    gains = np.array(unit[str(measure.gain)] if measure.rel is None else [0.0, 1, 1])
+    ones = np.ones((lists, 1))
+    g = Gains(ones, ones > 0, ones, np.ones(lists, int), np.ones(lists, int), np.unique(gains[gains > 0]))
+    return measure, expected_score(measure, g, gains, ranks), gains
 
 
 @pytest.mark.parametrize("notation", NOTATION.split())
 def test_an_expected_score_is_the_mean_over_drawn_lists(notation: str) -> None:
     # All 3^6 lists of six documents, each as likely as its chances say.
-    measure, known, worth = expected(notation, 6)
+    measure, score_of, gains = expected(notation, 6)
     chances = np.random.default_rng(1).dirichlet(np.ones(3), 6).T
     grades = np.indices((3,) * 6).reshape(6, -1).T
     likely = chances[grades, np.arange(6)].prod(1)
-    gain = worth[grades]
+    gain = gains[grades]
     ones = np.full((len(gain), 1), 1.0)
     cut = measure.cutoff
     g = Gains(gain[:, :cut], gain[:, :cut] >= 0, ones, np.full(len(gain), 6), np.full(len(gain), 6),
-              np.unique(worth[worth > 0]), cut)  # fmt: skip
+              np.unique(gains[gains > 0]), cut)  # fmt: skip
     scores = measure.score(g)
-    ratio = known.value(one_hot(grades))[scores > 0] / scores[scores > 0]  # what depends on the pool is left out
+    ratio = score_of.value(one_hot(grades))[scores > 0] / scores[scores > 0]  # the factors of the pool are left out
     np.testing.assert_allclose(ratio, ratio[0], rtol=1e-12)
-    np.testing.assert_allclose(known.value(chances[None])[0], likely @ scores * ratio[0], rtol=1e-12)
+    np.testing.assert_allclose(score_of.value(chances[None])[0], likely @ scores * ratio[0], rtol=1e-12)
     step = 1e-6
     for grade, rank in ((1, 0), (2, 2), (1, 5)):
         moved = np.repeat(chances[None], 2, axis=0)
         moved[:, grade, rank] += [step, -step]
-        up, down = known.value(moved)
-        assert known.slope(chances[None])[0, grade, rank] == pytest.approx((up - down) / (2 * step), abs=1e-8)
+        up, down = score_of.value(moved)
+        assert score_of.slope(chances[None])[0, grade, rank] == pytest.approx((up - down) / (2 * step), abs=1e-8)
 
 
 def random_lists(count: int, ranks: int) -> GradedLists:
@@ -86,14 +87,14 @@ def random_lists(count: int, ranks: int) -> GradedLists:
 @pytest.mark.parametrize("notation", ["gap(g=3:1)", "ap", "rbp(p=0.9)", "err", "rr"])
 def test_the_chances_have_the_counts_and_the_score_and_no_neighbour_has_more_entropy(notation: str) -> None:
     lists = random_lists(6, 40)
-    _, known, worth = expected(notation, 40, 6)
-    found = most_random(lists, known, worth)
-    assert found.converged.all()
-    np.testing.assert_allclose(found.chances.sum(1), 1, atol=1e-12)
-    np.testing.assert_allclose(found.chances.sum(2), lists.counts, atol=1e-7)
-    np.testing.assert_allclose(known.value(found.chances), known.value(lists.grades), rtol=1e-8)
-    # At the greatest entropy the logarithms of chances are those of the multipliers and the slope, and of nothing else.
-    for chances, slope in zip(found.chances, known.slope(found.chances), strict=True):
+    _, score_of, gains = expected(notation, 40, 6)
+    result = most_random(lists, score_of, gains)
+    assert result.converged.all()
+    np.testing.assert_allclose(result.chances.sum(1), 1, atol=1e-12)
+    np.testing.assert_allclose(result.chances.sum(2), lists.counts, atol=1e-7)
+    np.testing.assert_allclose(score_of.value(result.chances), score_of.value(lists.grades), rtol=1e-8)
+    # At the greatest entropy the logarithms of chances are linear in the multipliers and the slope alone.
+    for chances, slope in zip(result.chances, score_of.slope(result.chances), strict=True):
         inside = (chances > 1e-12).all(0)
         if inside.sum() < 5:
             continue
@@ -107,11 +108,11 @@ def test_the_chances_have_the_counts_and_the_score_and_no_neighbour_has_more_ent
 
 def test_an_rr_of_1_says_that_rank_1_is_relevant_and_no_more() -> None:
     lists = GradedLists(one_hot(np.array([[2, 0, 1, 0, 2, 0, 2, 0, 0, 0]])))
-    _, known, worth = expected("rr", 10)
-    found = most_random(lists, known, worth)
-    assert found.converged.all()
-    np.testing.assert_allclose(found.chances[0, :, 0], [0, 1 / 4, 3 / 4])
-    np.testing.assert_allclose(found.chances[0, :, 1:], np.repeat([[6 / 9], [0.75 / 9], [2.25 / 9]], 9, axis=1))
+    _, score_of, gains = expected("rr", 10)
+    result = most_random(lists, score_of, gains)
+    assert result.converged.all()
+    np.testing.assert_allclose(result.chances[0, :, 0], [0, 1 / 4, 3 / 4])
+    np.testing.assert_allclose(result.chances[0, :, 1:], np.repeat([[6 / 9], [0.75 / 9], [2.25 / 9]], 9, axis=1))
 
 
 def test_near_the_best_err_the_first_ranks_are_certain_and_the_others_open() -> None:
@@ -120,20 +121,20 @@ def test_near_the_best_err_the_first_ranks_are_certain_and_the_others_open() -> 
     for certain, short in ((8, True), (12, True), (14, True), (18, False)):
         grades = np.concatenate([np.full(certain, 2), [0], below, np.full(18 - certain, 2)])
         lists = GradedLists(one_hot(grades[None]))
-        _, known, worth = expected("err", len(grades))
-        found = most_random(lists, known, worth)
-        assert bool(found.converged[0]) is short  # 18 of them leave less to be seen than rounding does
+        _, score_of, gains = expected("err", len(grades))
+        result = most_random(lists, score_of, gains)
+        assert bool(result.converged[0]) is short  # 18 of them leave less to be seen than rounding does
         if short:
-            best = known.value(one_hot(-np.sort(-grades)[None]))
-            left = best - known.value(found.chances)
-            np.testing.assert_allclose(left, best - known.value(lists.grades), rtol=1e-3)
-            assert found.chances[0, 2, certain - 4] > 0.999
-            np.testing.assert_allclose(found.chances[0, :, -1], found.chances[0, :, -9], atol=0.01)
-            assert found.steps[0] < 100
+            best = score_of.value(one_hot(-np.sort(-grades)[None]))
+            shortfall = best - score_of.value(result.chances)
+            np.testing.assert_allclose(shortfall, best - score_of.value(lists.grades), rtol=1e-3)
+            assert result.chances[0, 2, certain - 4] > 0.999
+            np.testing.assert_allclose(result.chances[0, :, -1], result.chances[0, :, -9], atol=0.01)
+            assert result.steps[0] < 100
 
 
 @ignored
-def test_gap_of_users_who_all_want_grade_1_is_ap() -> None:
+def test_gap_with_all_users_at_grade_1_is_ap() -> None:
     frame = few(RUNS[0], QRELS, "gap(g=1:0:0:0) ap", depth=60, topics_from=TOPICS).frame.pivot(
         index="curve", columns="measure", values="rms"
     )
@@ -147,17 +148,17 @@ def test_a_list_that_leaves_nothing_open_is_inferred_exactly() -> None:
         ([2, 2, 2, 1, 1, 0, 0, 0, 0], "gap ndcg"),
         ([1, 1, 0, 0], "ap"),
     ):
-        found = few(*a_list(grades, extra=3), measures)
-        known = found.lists[found.lists["measure"] != "counts alone"]
-        assert known["converged"].all()
-        np.testing.assert_allclose(known["rms"], 0, atol=1e-6)
+        result = few(*a_list(grades, extra=3), measures)
+        inferred = result.lists[result.lists["measure"] != "counts alone"]
+        assert inferred["converged"].all()
+        np.testing.assert_allclose(inferred["rms"], 0, atol=1e-6)
 
 
 def test_grades_that_a_list_lacks_and_scores_that_say_nothing_leave_the_counts() -> None:
     lists = GradedLists(one_hot(np.array([[0, 2, 0, 2, 0, 0, 2, 0]])))
     for notation in ("recall", "gap(g=3:1)"):
-        _, known, worth = expected(notation, 8)
-        chances = most_random(lists, known, worth)
+        _, score_of, gains = expected(notation, 8)
+        chances = most_random(lists, score_of, gains)
         assert chances.converged.all()
         assert (chances.chances[:, 1] == 0).all()
         if notation == "recall":
@@ -167,30 +168,30 @@ def test_grades_that_a_list_lacks_and_scores_that_say_nothing_leave_the_counts()
 def test_the_distance_of_curves_by_hand() -> None:
     # Relevant at ranks 1 and 4; by the counts alone half a document a rank: two of four ranks for the first.
     grades, chances = np.array([[0, 1, 1, 0], [1, 0, 0, 1.0]]), np.full((2, 4), 0.5)
-    found = curves(Users(np.ones(1), np.array([[0, 1.0]])), grades, chances)
-    np.testing.assert_allclose(found.actual, [1, 1 / 2])
-    np.testing.assert_allclose(found.inferred, [1 / 2, 1 / 2])
-    assert found.rms == pytest.approx(np.sqrt(((1 - 1 / 2) ** 2 + 0) / 2))
+    result = curves(Users(np.ones(1), np.array([[0, 1.0]])), grades, chances)
+    np.testing.assert_allclose(result.actual, [1, 1 / 2])
+    np.testing.assert_allclose(result.inferred, [1 / 2, 1 / 2])
+    assert result.rms == pytest.approx(np.sqrt(((1 - 1 / 2) ** 2 + 0) / 2))
 
 
 @ignored
 @pytest.mark.parametrize("share", [1e-3, 1e-19])
 def test_curves_depend_on_the_ratio_of_thresholds_alone(share: float) -> None:
-    """However small their shares are, as below a top grade that no document has."""
+    """Check shares of any size, as below a top grade that no document has."""
     grades, chances = np.eye(3)[:, [2, 0, 1, 0, 2]], np.full((3, 5), 1 / 3)
     steps, holds = np.array([0.5, 0.5]), np.array([[0.0, 1.0, 1.0], [0.0, 0.0, 1.0]])
-    one, other = (curves(Users(steps * by, holds), grades, chances) for by in (1, share))
-    for name in one._fields:
-        assert getattr(other, name) == pytest.approx(getattr(one, name), rel=1e-9)
+    first, second = (curves(Users(steps * by, holds), grades, chances) for by in (1, share))
+    for name in first._fields:
+        assert getattr(second, name) == pytest.approx(getattr(first, name), rel=1e-9)
 
 
 def test_the_actual_curve_equals_the_curve_of_pr() -> None:
     run, qrels = a_list([2, 0, 1, 0, 2, 1])
-    found = gradedeval.precision_recall(run, qrels, "gap")
+    result = gradedeval.precision_recall(run, qrels, "gap")
     users = few(run, qrels, "ap").curves
     graded = users[(users["curve"] == "graded") & (users["measure"] == "ap")]
     assert graded["actual"].iloc[-1] == pytest.approx(
-        found.frame[found.frame["measure"] == "gap"]["precision"].iloc[-1]
+        result.frame[result.frame["measure"] == "gap"]["precision"].iloc[-1]
     )
 
 
@@ -200,17 +201,17 @@ def test_frames_tables_csv_and_json_say_the_same(cli: Command, tmp_path: Path) -
     (tmp_path / "topics").write_text("\n".join(TOPICS))
     words = ("informative", *RUNS, QRELS, "--depth", "60", "--min-found", "2", "-m", "gap ap", "--jobs", "1")
     words = (*words, "--topics-from", "topics")
-    found = gradedeval.informativeness(RUNS, QRELS, "gap ap", depth=60, min_found=2, topics_from=TOPICS)
+    result = gradedeval.informativeness(RUNS, QRELS, "gap ap", depth=60, min_found=2, topics_from=TOPICS)
     outcome = cli(*words, "-q", "-f", "csv", "--curve", "curves.csv")
     assert (outcome.code, any("lists left out: without 2 documents" in line for line in outcome.messages)) == (0, True)
     rows = csv_rows(outcome.text)
     means = [row for row in rows if (row["run"], row["topic"]) == ("all", "all")]
-    assert [float(row["rms"]) for row in means] == found.frame["rms"].tolist()
+    assert [float(row["rms"]) for row in means] == result.frame["rms"].tolist()
     lists = [row for row in rows if row not in means]
-    assert [float(row["rms"]) for row in lists] == found.lists["rms"].tolist()
+    assert [float(row["rms"]) for row in lists] == result.lists["rms"].tolist()
     assert {row["converged"] for row in lists} == {"1"}
     with (tmp_path / "curves.csv").open() as file:
-        assert len(list(csv.DictReader(file))) == len(found.curves)
+        assert len(list(csv.DictReader(file))) == len(result.curves)
     written = json.loads(cli(*words, "-f", "json").out)
     assert [row["rms"] for row in written["rows"]] == [float(row["rms"]) for row in means]
     table = cli(*words, "-q", "--quiet").out.decode()
@@ -246,7 +247,7 @@ BY_DEPTH = {
         "gap(g=0:1)": (0.1633, 0.0929, 0.1281), "gap(g=0.25:0.75)": (0.1316, 0.0838, 0.1077),
         "gap": (0.1048, 0.0909, 0.0978), "gap(g=0.75:0.25)": (0.0914, 0.1084, 0.0999), "ap": (0.0890, 0.1409, 0.1150),
         "ndcg(gain=exp)": (0.1322, 0.0829, 0.1076), "ndcg": (0.1151, 0.0886, 0.1019),
-        # rr: that one has .2037 and .2195. Where rr is 1 the chances are known in closed form, and on the other lists
+        # rr: that one has .2037 and .2195. If rr is 1 the chances are known in closed form, and on the other lists
         # an augmented Lagrangian finds these.
         "err": (0.2030, 0.1417, None), "rr": (0.2354, 0.2394, None), "rbp(p=0.95)": (0.1078, 0.0934, None),
         "rbp": (0.1414, 0.1072, None), "counts alone": (0.2821, 0.2556, 0.2688),
@@ -265,14 +266,14 @@ BY_DEPTH = {
 @pytest.mark.skipif(not COVID.is_dir(), reason="no TREC-COVID runs")
 @pytest.mark.parametrize("depth", BY_DEPTH)
 def test_real_runs_give_the_figures_of_another_implementation(depth: int) -> None:
-    wanted = BY_DEPTH[depth]
-    found = gradedeval.informativeness(
+    figures = BY_DEPTH[depth]
+    result = gradedeval.informativeness(
         [str(COVID / "runs" / f"{name}.gz") for name in FIRST], str(COVID / "qrels.txt"),
-        [name for name in wanted if name != "counts alone"], depth=depth, topics_from=list(map(str, range(1, 11))),
+        [name for name in figures if name != "counts alone"], depth=depth, topics_from=list(map(str, range(1, 11))),
     )  # fmt: skip
-    frame = found.frame.pivot(index="measure", columns="curve", values="rms")
-    assert set(found.frame["lists"]) == set(found.frame["converged"]) == {{100: 39, 1000: 67}[depth]}
-    for name, values in wanted.items():
+    frame = result.frame.pivot(index="measure", columns="curve", values="rms")
+    assert set(result.frame["lists"]) == set(result.frame["converged"]) == {{100: 39, 1000: 67}[depth]}
+    for name, values in figures.items():
         for curve, value in zip(("rel=1", "rel=2", "mean"), values, strict=True):
             assert value is None or frame.loc[name, curve] == pytest.approx(value, abs=0.001), (name, curve)
 

@@ -50,7 +50,7 @@ FUNCTIONS = {
     "clicks models": f"clicks.models {LOG}",
     "clicks simulate": "clicks.simulate",
 }
-"""Command -> the public functions that do in Python what it does."""
+"""Command -> its equivalent public functions."""
 
 WITHOUT = {
     **dict.fromkeys(("measures", "collections"), "prints lists and help"),
@@ -130,23 +130,27 @@ SPELLED = {
     "maximum": ("max", "a function of Python; a `Bound` has the word"),
     "everything": ("all", "a function of Python"),
 }
-"""Keyword -> the option that it is, where their names differ, and why."""
+"""Keyword -> the option of another name, and why it differs."""
 
 
-def own_options(command: str) -> dict[str, click.Option]:
-    """The options of a command as keywords, but for those of the registry, which tests/test_options.py is about."""
+def options_of(command: str) -> dict[str, click.Option]:
+    """Return the options of a command by keyword, except the options of the registry (tests/test_options.py)."""
     params = [param for param in LEAVES[command].params if isinstance(param, click.Option)]
     named = {max(param.opts, key=len).lstrip("-").replace("-", "_"): param for param in params}
     return {name: param for name, param in named.items() if name not in OPTIONS}
 
 
 def keywords(command: str) -> dict[str, inspect.Parameter]:
-    """The keywords of its functions."""
-    found: dict[str, inspect.Parameter] = {}
+    """Return the keywords of the functions of a command."""
+    all_parameters: dict[str, inspect.Parameter] = {}
     for function in FUNCTIONS[command].split():
         parameters = inspect.signature(attrgetter(function)(gradedeval)).parameters.values()
-        found |= {one.name: one for one in parameters if one.kind is not one.VAR_KEYWORD and one.name != "self"}
-    return {name: one for name, one in found.items() if name not in OptionKwargs.__annotations__}
+        all_parameters |= {
+            parameter.name: parameter
+            for parameter in parameters
+            if parameter.kind is not parameter.VAR_KEYWORD and parameter.name != "self"
+        }
+    return {name: parameter for name, parameter in all_parameters.items() if name not in OptionKwargs.__annotations__}
 
 
 def test_every_command_has_a_function_or_a_reason() -> None:
@@ -155,21 +159,23 @@ def test_every_command_has_a_function_or_a_reason() -> None:
 
 @pytest.mark.parametrize("command", FUNCTIONS)
 def test_an_option_is_a_keyword_of_the_same_name(command: str) -> None:
-    known = keywords(command)
-    spelled = {SPELLED[name][0] if name in SPELLED else name for name in known}
-    left = own_options(command).keys() - spelled - known.keys()
-    assert left - ONLY_OPTIONS.keys() == ONLY_OPTIONS_OF.get(command, {}).keys()
+    keyword_names = keywords(command)
+    spelled = {SPELLED[name][0] if name in SPELLED else name for name in keyword_names}
+    unmatched = options_of(command).keys() - spelled - keyword_names.keys()
+    assert unmatched - ONLY_OPTIONS.keys() == ONLY_OPTIONS_OF.get(command, {}).keys()
 
 
 @pytest.mark.parametrize("command", FUNCTIONS)
 def test_a_keyword_is_an_option_of_the_same_name(command: str) -> None:
-    own = own_options(command)
-    left = {name for name in keywords(command) if name not in own and SPELLED.get(name, ("",))[0] not in own}
-    assert left - ONLY_KEYWORDS.keys() == ONLY_KEYWORDS_OF.get(command, {}).keys()
+    options = options_of(command)
+    unmatched = {
+        name for name in keywords(command) if name not in options and SPELLED.get(name, ("",))[0] not in options
+    }
+    assert unmatched - ONLY_KEYWORDS.keys() == ONLY_KEYWORDS_OF.get(command, {}).keys()
 
 
 def test_no_reason_is_given_for_nothing() -> None:
-    options = {name for command in FUNCTIONS for name in own_options(command)}
+    options = {name for command in FUNCTIONS for name in options_of(command)}
     names = {name for command in FUNCTIONS for name in keywords(command)}
     assert ONLY_OPTIONS.keys() <= options
     assert ONLY_KEYWORDS.keys() <= names
@@ -184,14 +190,14 @@ OTHERWISE = {
 """Keywords with another default than their option, and why; `pool` names the measure of --to-judge in its help."""
 
 
-def said(option: click.Option) -> str | None:
-    """The default that the help page gives; None where it gives none."""
-    found = re.search(r"Default: (.+?)(?:\.(?: \[|$)|[;,] )", option.help or "")
-    return found[1].replace(" and ", " ") if found else None
+def default_in_help(option: click.Option) -> str | None:
+    """Return the default in the help of an option, or None."""
+    match = re.search(r"Default: (.+?)(?:\.(?: \[|$)|[;,] )", option.help or "")
+    return match[1].replace(" and ", " ") if match else None
 
 
-def written(default: Any) -> str:
-    """A default of Python as a help page writes it."""
+def formatted(default: Any) -> str:
+    """Format a default of Python like a help page."""
     if isinstance(default, tuple):
         return " ".join(map(str, default))
     return f"{default:g}" if isinstance(default, float) else str(default)
@@ -199,14 +205,14 @@ def written(default: Any) -> str:
 
 @pytest.mark.parametrize("command", FUNCTIONS)
 def test_a_keyword_has_the_default_of_its_option(command: str) -> None:
-    own = own_options(command)
+    options = options_of(command)
     for name, parameter in keywords(command).items():
-        option = own.get(name) or own.get(SPELLED.get(name, ("",))[0])
+        option = options.get(name) or options.get(SPELLED.get(name, ("",))[0])
         if option is None or name in OTHERWISE or parameter.default in (parameter.empty, None, ()):
-            continue  # None is what the help says of those who give nothing
+            continue  # the help describes None as a default in words
         if option.is_flag:
             assert parameter.default is False, name
         elif (command, name) == ("pool", "measure"):
             assert f"of --to-judge ({parameter.default})" in str(option.help)
         else:
-            assert written(parameter.default) == said(option), name
+            assert formatted(parameter.default) == default_in_help(option), name

@@ -51,7 +51,7 @@ MORE = {
     ("diff without qrels", "replicates"): tuple(RUNS[1::2]),
     ("plot topics", "replicates"): tuple(RUNS[1::2]),
 }
-"""What a command is asked, too, in order to show them."""
+"""Further options with which a command shows them."""
 
 OF_ALL, OF_RUNS = "--queries is not used: rows are of all topics", "--replicates is not used: rows are of runs; leave"
 NOT_SHOWN = {
@@ -62,13 +62,13 @@ NOT_SHOWN = {
     ("diff without qrels", "slices"): "--slices: needs qrels; add QRELS",
     ("plot runs", "queries"): "--queries is not used: the picture has no topics; `gradedeval plot topics` has them",
 }
-"""What is said where they are not shown; where the option is unknown that is said."""
+"""The problem of each command that does not show them; commands without the option do not know it."""
 NO_TEXTS = "--queries is not used: trec has no place for texts; choose another format with -f"
 UNKNOWN = {*product(("explain", "pool", "plot explain"), ("slices", "replicates")), ("plot topics", "slices")}
 
 
 def expected(command: str, feature: str, form: str) -> str | None:
-    """What is said; None where it is shown."""
+    """Return the expected problem, or None if the output shows the feature."""
     if (command, feature) in UNKNOWN:
         return f"unknown option '--{feature}'"
     if (command, feature, form) == ("eval -q", "queries", "trec"):
@@ -77,32 +77,32 @@ def expected(command: str, feature: str, form: str) -> str | None:
 
 
 def cells(value: Any) -> Iterator[str]:
-    """The texts among JSON."""
+    """Yield the texts in a value of JSON."""
     if isinstance(value, dict | list):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from cells(one)
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from cells(item)
     elif isinstance(value, str):
         yield value
 
 
 def shows(text: str, feature: str, form: str) -> bool:
-    """Whether an output has the text of a topic, the label of a slice or the name of a system: for programs in a cell
-    of its own, but for a text among the worst topics of a check."""
-    wanted = {"queries": TEXT, "slices": "intent=survey", "replicates": "Plain"}[feature]
+    """Return whether an output has the text of a topic, the label of a slice or the name of a system: in a cell of
+    its own in machine formats, except for a text among the worst topics of a check."""
+    text_of_feature = {"queries": TEXT, "slices": "intent=survey", "replicates": "Plain"}[feature]
     if form in ("csv", "tsv"):
         lines = csv.reader(io.StringIO(text), delimiter="\t" if form == "tsv" else ",")
-        found = [cell for line in lines for cell in line]
+        texts = [cell for line in lines for cell in line]
     elif form in ("json", "jsonl"):
         documents = [text] if form == "json" else text.splitlines()
-        found = [cell for one in documents for cell in cells(json.loads(one))]
+        texts = [cell for document in documents for cell in cells(json.loads(document))]
     else:
-        return wanted.rpartition("=")[2] in re.sub(r"\s+", " ", text)
-    return wanted in found or any(f" ({wanted}) " in cell for cell in found)
+        return text_of_feature.rpartition("=")[2] in re.sub(r"\s+", " ", text)
+    return text_of_feature in texts or any(f" ({text_of_feature}) " in cell for cell in texts)
 
 
 @pytest.fixture(autouse=True)
 def labels(tmp_path: Path) -> str:
-    """The name of a file of labels."""
+    """Write a file of labels; return its name."""
     rows = csv.DictReader(Path(QUERIES).read_text().splitlines(), delimiter="\t")
     lines = [f"{row['topic']},{row['intent']}" for row in rows]
     (tmp_path / "labels.csv").write_text("\n".join(["topic,intent", *lines, ""]))
@@ -111,9 +111,15 @@ def labels(tmp_path: Path) -> str:
 
 def with_options(command: str, feature: str) -> tuple[str, ...]:
     words, more = COMMANDS[command][0], MORE.get((command, feature), ())
-    at = words.index(RUNS[0])
+    position = words.index(RUNS[0])
     runs = [word for word in more if word in RUNS]
-    return (*words[: at + 1], *runs, *words[at + 1 :], *(word for word in more if word not in RUNS), *GIVEN[feature])
+    return (
+        *words[: position + 1],
+        *runs,
+        *words[position + 1 :],
+        *(word for word in more if word not in RUNS),
+        *GIVEN[feature],
+    )
 
 
 CASES = [(command, form, feature) for command, (_, forms) in COMMANDS.items() for form in forms for feature in FEATURES]
@@ -127,20 +133,20 @@ def test_texts_are_shown_or_refused(command: str, form: str, feature: str, cli: 
         pytest.importorskip("jinja2" if form == "page" else "matplotlib")
         target = tmp_path / f"made.{'html' if form == 'page' else form}"
     words = with_options(command, feature)
-    found = cli(*words, *(("-f", form) if target is None else ("-o", str(target))))
-    said = expected(command, feature, form)
-    if said is not None:
-        assert any(message.startswith(said) for message in found.messages), found.messages
-        assert found.code == (0 if "is not used" in said else 2)
+    outcome = cli(*words, *(("-f", form) if target is None else ("-o", str(target))))
+    problem = expected(command, feature, form)
+    if problem is not None:
+        assert any(message.startswith(problem) for message in outcome.messages), outcome.messages
+        assert outcome.code == (0 if "is not used" in problem else 2)
         return
-    assert found.code == (1 if command == "check" else 0), found.messages
-    assert not any("is not used" in message for message in found.messages)
+    assert outcome.code == (1 if command == "check" else 0), outcome.messages
+    assert not any("is not used" in message for message in outcome.messages)
     if form in ("png", "pdf"):
         assert target is not None
         cli(*COMMANDS[command][0], "-o", f"plain.{form}")
         assert target.read_bytes() != (tmp_path / f"plain.{form}").read_bytes()
         return
-    assert shows(found.text if target is None else target.read_text(), feature, form)
+    assert shows(outcome.text if target is None else target.read_text(), feature, form)
 
 
 def test_the_table_of_the_docs_is_as_commands_show() -> None:
@@ -152,7 +158,7 @@ def test_the_table_of_the_docs_is_as_commands_show() -> None:
     assert {name for name, _ in marks} == {*names}
     unknown = {pair for pair, mark in marks.items() if mark == "–"}
     assert unknown == UNKNOWN
-    # What the walk above asks beside: other options, or another command.
+    # Cases beyond the walk above: other options, or another command.
     needs = {pair for pair, more in MORE.items() if not {*more} <= {*RUNS}} | {("pool", "queries")}
     needs |= {pair for pair in NOT_SHOWN if pair in marks} | {("diff", feature) for feature in ("queries", "slices")}
     assert {pair for pair, mark in marks.items() if mark not in ("yes", "–")} == needs
@@ -173,14 +179,14 @@ ASKED: dict[str, Callable[..., Any]] = {
     ("name", "feature"), [pair for pair in product(ASKED, FEATURES) if pair != ("topic_differences", "slices")]
 )
 def test_results_in_python_have_it(name: str, feature: str, labels: str) -> None:
-    how: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "queries": {"queries": QUERIES},
         "slices": {"slices": labels, **({"slice": "intent"} if name == "run_summaries" else {})},
         "replicates": {"replicates": {"Plain": "rivers-bm25*", "Other": "rivers-[nd]*"}},
     }[feature]
     two = name in ("diff", "topic_differences") and feature != "replicates"
-    found = ASKED[name](RUNS[::2] if two else RUNS, QRELS, "ndcg@5", **how)
-    known = {"queries": TEXT, "slices": "intent=survey", "replicates": "Plain"}[feature]
-    frames = [frame for part in FRAMES if (frame := getattr(found, part, None)) is not None]
+    result = ASKED[name](RUNS[::2] if two else RUNS, QRELS, "ndcg@5", **settings)
+    text_of_feature = {"queries": TEXT, "slices": "intent=survey", "replicates": "Plain"}[feature]
+    frames = [frame for part in FRAMES if (frame := getattr(result, part, None)) is not None]
     values = {value for frame in frames for column in frame for value in frame[column] if isinstance(value, str)}
-    assert known in {*values, *found.texts.values(), getattr(found, "baseline", None)}
+    assert text_of_feature in {*values, *result.texts.values(), getattr(result, "baseline", None)}

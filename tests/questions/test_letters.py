@@ -18,7 +18,7 @@ RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "ne
 
 
 def drawn(draw: np.random.Generator, runs: int, share: float) -> Bools:
-    """A symmetric matrix of significant differences, of runs in a row or at random."""
+    """Return a symmetric matrix of significant differences, of runs in a row or at random."""
     if draw.random() < 0.5:
         place = draw.random(runs)
         return np.asarray(np.abs(place[:, None] - place) > share)
@@ -32,8 +32,8 @@ def test_two_runs_share_a_letter_if_and_only_if_they_do_not_differ() -> None:
         differ = drawn(draw, int(draw.integers(2, 11)), draw.random())
         letters = shared_letters(differ)
         assert all(letters)
-        for one, other in itertools.combinations(range(len(differ)), 2):
-            assert bool(set(letters[one]) & set(letters[other])) != bool(differ[one, other])
+        for first, second in itertools.combinations(range(len(differ)), 2):
+            assert bool(set(letters[first]) & set(letters[second])) != bool(differ[first, second])
 
 
 def test_no_letter_could_be_left_out() -> None:
@@ -42,7 +42,7 @@ def test_no_letter_could_be_left_out() -> None:
         differ = drawn(draw, 7, draw.random())
         letters = shared_letters(differ)
         for gone in set("".join(letters)):
-            less = [own.replace(gone, "") for own in letters]
+            less = [letters_of_run.replace(gone, "") for letters_of_run in letters]
             pairs = itertools.combinations_with_replacement(range(7), 2)
             assert any(not differ[pair] and not set(less[pair[0]]) & set(less[pair[1]]) for pair in pairs)
 
@@ -68,22 +68,22 @@ def test_the_interval_of_ranks_agrees_with_a_loop() -> None:
     draw = np.random.default_rng(5)
     values = draw.random((5, 30)) + np.array([0, 0.05, 0.1, 0.3, 0.05])[:, None]
     low, high = rank_interval(values, 1, 4000, 0, 0.1)
-    found = []
+    ranks = []
     for _ in range(4000):
         means = values[:, draw.integers(0, 30, 30)].mean(1)
-        found.append([1 + int((means > own).sum()) for own in means])
-    expected = np.quantile(found, [0.05, 0.95], axis=0, method="inverted_cdf")
+        ranks.append([1 + int((means > mean).sum()) for mean in means])
+    expected = np.quantile(ranks, [0.05, 0.95], axis=0, method="inverted_cdf")
     assert np.abs(low - expected[0]).max() <= 1
     assert np.abs(high - expected[1]).max() <= 1
     assert (low[3], high[3]) == (1, 1)
 
 
-def test_letters_are_those_of_the_comparison_of_all_pairs(cli: Command) -> None:
+def test_letters_agree_with_the_comparison_of_all_pairs(cli: Command) -> None:
     for test, correction in (("t", "holm"), ("wilcoxon", "bh"), ("tukey-hsd", None)):
-        found = gradedeval.letters(RUNS, QRELS, "ndcg@10 ap", test=test, correction=correction, draws=2000)
+        result = gradedeval.letters(RUNS, QRELS, "ndcg@10 ap", test=test, correction=correction, draws=2000)
         pairs = gradedeval.compare(RUNS, QRELS, "ndcg@10 ap", all_pairs=True, test=test, correction=correction,
                                    draws=2000, judging=False).frame  # fmt: skip
-        same = {(row["measure"], row["run"]): set(row["same_as"]) for row in found.frame.to_dict("records")}
+        same = {(row["measure"], row["run"]): set(row["same_as"]) for row in result.frame.to_dict("records")}
         for row in pairs.to_dict("records"):
             shared = same[row["measure"], row["run"]] & same[row["measure"], row["baseline"]]
             assert bool(shared) == (row["p_corrected"] > 0.05)
@@ -93,9 +93,9 @@ def test_letters_are_those_of_the_comparison_of_all_pairs(cli: Command) -> None:
 
 @pytest.mark.parametrize("form", ["table", "latex", "markdown", "html"])
 def test_letters_have_a_column_in_every_table(form: str, cli: Command) -> None:
-    found = succeed(cli("compare", *RUNS, QRELS, "-m", "ndcg@10", "--letters", "--draws", "200", "-f", form))
-    assert "same as" in found.text
-    assert "share a letter" in found.text
+    outcome = succeed(cli("compare", *RUNS, QRELS, "-m", "ndcg@10", "--letters", "--draws", "200", "-f", form))
+    assert "same as" in outcome.text
+    assert "share a letter" in outcome.text
 
 
 def test_letters_are_by_the_test_of_all_pairs_at_once_unless_one_is_named(cli: Command) -> None:
@@ -118,9 +118,9 @@ def test_letters_are_by_the_test_of_all_pairs_at_once_unless_one_is_named(cli: C
     ],
 )
 def test_letters_that_have_no_place_are_refused(words: Sequence[str], message: str, cli: Command) -> None:
-    found = cli("compare", *words, "--letters")
-    assert found.code == 2
-    assert message in found.messages[-1]
+    outcome = cli("compare", *words, "--letters")
+    assert outcome.code == 2
+    assert message in outcome.messages[-1]
 
 
 def test_numbers_of_latex_stand_at_the_point_and_the_line_below_has_topics_and_signature(cli: Command) -> None:

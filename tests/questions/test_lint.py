@@ -18,37 +18,37 @@ QRELS = b"1 0 a 2\n1 0 b 0\n2 0 c 1\n"
 
 
 def report(outcome: Outcome, code: int) -> dict[str, Any]:
-    """What `-f json` said."""
-    said = outcome.out.decode("utf-8", "surrogateescape")  # ids keep their bytes, whatever they are
-    assert outcome.code == code, said
+    """Return the JSON document of `lint -f json`."""
+    content = outcome.out.decode("utf-8", "surrogateescape")  # ids may have any bytes
+    assert outcome.code == code, content
     assert outcome.messages == []
-    found: dict[str, Any] = json.loads(said)
-    return found
+    document: dict[str, Any] = json.loads(content)
+    return document
 
 
 def linted(cli: Command, *words: str, run: bytes = RUN, qrels: bytes = b"", code: int = 0) -> dict[str, Any]:
-    """What `-f json` says of this run, and of these judgments if there are any."""
+    """Return the JSON document of linting this run, and these judgments if there are any."""
     Path("run.txt").write_bytes(run)
     Path("qrels.txt").write_bytes(qrels)
     return report(cli("lint", "run.txt", *(("--qrels", "qrels.txt") if qrels else ()), *words, "-f", "json"), code)
 
 
-def defects(found: dict[str, Any], weight: str = "") -> list[str]:
-    """Every defect as place: fault."""
-    all_of = [one for file in found["files"] for one in file["defects"]]
-    return [f"{one['place']}: {one['problem']}" for one in all_of if one["weight"] == weight or not weight]
+def defects(document: dict[str, Any], weight: str = "") -> list[str]:
+    """Return every defect as place: problem."""
+    all_of = [defect for file in document["files"] for defect in file["defects"]]
+    return [f"{defect['place']}: {defect['problem']}" for defect in all_of if defect["weight"] == weight or not weight]
 
 
-def facts(found: dict[str, Any], at: int = 0) -> dict[str, Any]:
-    own: dict[str, Any] = [file["facts"] for file in found["files"] if "facts" in file][at]
-    return own
+def facts(document: dict[str, Any], index: int = 0) -> dict[str, Any]:
+    facts_of_file: dict[str, Any] = [file["facts"] for file in document["files"] if "facts" in file][index]
+    return facts_of_file
 
 
-# What only an evaluation asks for: that ranks are numbers, and exact (--ties rank), or that grades are given once
+# Requirements of an evaluation alone: that ranks are numbers, and exact (--ties rank), or that grades are given once
 # (--duplicates).
 OTHERS = ("ranks that are no numbers", "ranks that no float tells apart", "one grade twice, refused")
 LABELS = "a label that --labels leaves out"  # which the corpus gives to an evaluation alone
-# What only an evaluation takes: folders and patterns.
+# Arguments of an evaluation alone: folders and patterns.
 SEVERAL = ("folder", "none/*.run")
 FILES = [
     case
@@ -69,16 +69,16 @@ def arguments(case: Broken) -> list[str]:
 @pytest.mark.parametrize("case", FILES, ids=lambda case: case.name)
 def test_each_defect_of_the_corpus_is_named(case: Broken, tmp_path: Path, cli: Command) -> None:
     case.write(tmp_path)
-    found = report(cli("lint", *arguments(case), "-f", "json"), 1)
-    said = defects(found, "error")
+    output = report(cli("lint", *arguments(case), "-f", "json"), 1)
+    errors = defects(output, "error")
     for pattern in (pattern for pattern in case.says if "more such line" not in pattern):
         start = re.split(";|…|, as", pattern)[0].strip()
-        assert any(line.startswith(start) for line in said), pattern
+        assert any(line.startswith(start) for line in errors), pattern
     text = cli("lint", *arguments(case))
     assert text.code == 1
-    shown = [line for line in text.out.decode("utf-8", "surrogateescape").splitlines() if line.startswith("  ")]
-    assert shown
-    assert all(line.startswith(("  error ", "  warning ")) for line in shown)
+    printed = [line for line in text.out.decode("utf-8", "surrogateescape").splitlines() if line.startswith("  ")]
+    assert printed
+    assert all(line.startswith(("  error ", "  warning ")) for line in printed)
 
 
 def test_the_corpus_has_files_of_all_sorts() -> None:
@@ -86,8 +86,8 @@ def test_the_corpus_has_files_of_all_sorts() -> None:
 
 
 def test_every_bad_line_is_named_and_not_the_first_ones_alone(cli: Command) -> None:
-    found = linted(cli, run=b"".join(b"1 Q0 d%d %d x t\n" % (at, at) for at in range(25)), code=1)
-    assert defects(found, "error") == [f"run.txt:{at}: score 'x' is not a number" for at in range(1, 26)]
+    output = linted(cli, run=b"".join(b"1 Q0 d%d %d x t\n" % (number, number) for number in range(25)), code=1)
+    assert defects(output, "error") == [f"run.txt:{number}: score 'x' is not a number" for number in range(1, 26)]
     short = cli("lint", "run.txt").text
     assert short.count("is not a number") == 10
     assert "15 more of the kind 'score'; --all lists them" in short
@@ -97,8 +97,8 @@ def test_every_bad_line_is_named_and_not_the_first_ones_alone(cli: Command) -> N
 def test_defects_of_many_kinds_are_named_at_once(cli: Command) -> None:
     run = b"1 Q0 a 1 3 run\n1 Q0 a 2 2 run\n1 Q0\n1 Q0 c 3 high run\n1 Q0 \x1b 4 0 run\n1 1 e five 0 run\n"
     qrels = b"1 0 a 2\n1 0 a 1\n1 0 b\n1 0 c good\n1 0 d 1\n1 0 d 1\n"
-    found = linted(cli, run=run, qrels=qrels, code=1)
-    assert defects(found, "error") == [
+    output = linted(cli, run=run, qrels=qrels, code=1)
+    assert defects(output, "error") == [
         "qrels.txt:2: duplicate document 'a' in topic 1 with grade 1 (first on line 1 with grade 2)",
         "qrels.txt:3: 3 fields, expected 4 (topic iteration docno grade)",
         "qrels.txt:4: grade 'good' is not a number",
@@ -107,16 +107,16 @@ def test_defects_of_many_kinds_are_named_at_once(cli: Command) -> None:
         "run.txt:4: score 'high' is not a number",
         "run.txt:5: control byte 0x1b",
     ]
-    assert defects(found, "warning") == [
+    assert defects(output, "warning") == [
         "qrels.txt:6: duplicate document 'd' in topic 1 with grade 1 (first on line 5 with grade 1)",
         "run.txt:6: the second column is '1', not Q0",
         "run.txt:6: 1 rank not a number, the first on this line",
     ]
-    assert all(one["hint"] for file in found["files"] for one in file["defects"])
+    assert all(defect["hint"] for file in output["files"] for defect in file["defects"])
 
 
 @pytest.mark.parametrize(
-    ("run", "said"),
+    ("run", "message"),
     [
         (b"1 Q0 a 1 2 t\n1 Q0 b 2 3 t\n1 Q0 c 3 1 t\n",
          "run.txt:2: 1 document scores higher than the one ranked above, first here"),
@@ -142,8 +142,8 @@ def test_defects_of_many_kinds_are_named_at_once(cli: Command) -> None:
          "run.txt:3: topic 2 (1 of 2) has the documents of topic 1 in the same order"),
     ],
 )  # fmt: skip
-def test_surprising_scores_are_a_warning(run: bytes, said: str, cli: Command) -> None:
-    assert said in defects(linted(cli, run=run), "warning")
+def test_surprising_scores_are_a_warning(run: bytes, message: str, cli: Command) -> None:
+    assert message in defects(linted(cli, run=run), "warning")
     assert cli("lint", "run.txt", "--strict").code == 1
 
 
@@ -159,22 +159,22 @@ def test_odd_but_legal_lines_are_in_order(content: bytes, tmp_path: Path, cli: C
     assert defects(report(cli("lint", "run.txt.gz", "-f", "json"), 0)) == []
 
 
-def test_topics_and_docnos_are_those_of_the_qrels(cli: Command) -> None:
-    found = linted(cli, run=b"1 Q0 a 1 1 run\n7 Q0 a 1 1 run\n", qrels=QRELS + b"3 0 x 1\n")
+def test_topics_and_docnos_are_compared_with_the_qrels(cli: Command) -> None:
+    output = linted(cli, run=b"1 Q0 a 1 1 run\n7 Q0 a 1 1 run\n", qrels=QRELS + b"3 0 x 1\n")
     missing = "run.txt: 2 of 3 topics of qrels.txt are missing (2, 3)"
-    assert defects(found, "warning") == [missing, "run.txt: 1 topic not in qrels.txt (7)"]
-    assert (facts(found)["missing"], facts(found)["extra"]) == (["2", "3"], ["7"])
-    found = linted(cli, run=b"51 Q0 a 1 1 run\n", qrels=QRELS, code=1)
-    assert defects(found, "error") == ["run.txt: shares no topics with qrels.txt (51 vs 1, 2)"]
-    found = linted(cli, run=RUN.replace(b" a ", b" A ").replace(b" b ", b" B ").replace(b" c ", b" C "), qrels=QRELS)
-    assert defects(found) == ["run.txt: no document is judged in qrels.txt"]
+    assert defects(output, "warning") == [missing, "run.txt: 1 topic not in qrels.txt (7)"]
+    assert (facts(output)["missing"], facts(output)["extra"]) == (["2", "3"], ["7"])
+    output = linted(cli, run=b"51 Q0 a 1 1 run\n", qrels=QRELS, code=1)
+    assert defects(output, "error") == ["run.txt: shares no topics with qrels.txt (51 vs 1, 2)"]
+    output = linted(cli, run=RUN.replace(b" a ", b" A ").replace(b" b ", b" B ").replace(b" c ", b" C "), qrels=QRELS)
+    assert defects(output) == ["run.txt: no document is judged in qrels.txt"]
 
 
 def test_runs_are_compared_with_each_other(tmp_path: Path, cli: Command) -> None:
     for name, content in {"a": RUN, "b": RUN, "c": b"1 Q0 z 1 1 mine\n"}.items():
         (tmp_path / name).write_bytes(content)
-    found = report(cli("lint", "a", "b", "c", "-f", "json"), 0)
-    assert defects(found) == [
+    output = report(cli("lint", "a", "b", "c", "-f", "json"), 0)
+    assert defects(output) == [
         "b: tag 'run' is also the tag of a",
         "b: has the same documents and scores as a",
         "c: 1 of 2 topics of the other runs are missing (2)",
@@ -192,8 +192,8 @@ def test_runs_are_compared_with_each_other(tmp_path: Path, cli: Command) -> None
 def test_options_of_a_track_make_errors(tmp_path: Path, cli: Command) -> None:
     (tmp_path / "mine.txt.gz").write_bytes(gzip.compress(RUN))
     (tmp_path / "run.txt").write_bytes(RUN)
-    found = report(cli("lint", "mine.txt.gz", "--tag-is-filename", "--max-depth", "1", "-f", "json"), 1)
-    assert defects(found) == [
+    output = report(cli("lint", "mine.txt.gz", "--tag-is-filename", "--max-depth", "1", "-f", "json"), 1)
+    assert defects(output) == [
         "mine.txt.gz:1: tag 'run' is not the file name",
         "mine.txt.gz:2: topic 1 has 2 documents, more than 1",
     ]
@@ -205,35 +205,35 @@ GRADES = b"1 0 a 1\n1 0 b 0\n1 0 c 1\n2 0 x 1\n"
 
 
 def test_ties_show_how_far_each_measure_could_move(cli: Command) -> None:
-    found = linted(cli, "-m", "rr", "-m", "p@3", run=TIED, qrels=GRADES)
+    output = linted(cli, "-m", "rr", "-m", "p@3", run=TIED, qrels=GRADES)
     # a and b are tied: b, a by docno; rr of topic 1 is 1/2 there, and 1 at best.
-    assert facts(found)["moves"] == {
+    assert facts(output)["moves"] == {
         "rr": {"worst": 0.75, "best": 1.0, "score": 0.75},
         "p@3": {"worst": 0.5, "best": 0.5, "score": 0.5},
     }
-    assert defects(found) == ["run.txt: 2 of 5 documents tied, so scores depend on their order: rr 0.7500..1.0000"]
+    assert defects(output) == ["run.txt: 2 of 5 documents tied, so scores depend on their order: rr 0.7500..1.0000"]
 
 
 def test_facts_are_counted_and_ties_that_move_nothing_are_no_warning(cli: Command) -> None:
-    found = linted(cli, "-m", "p@3", run=TIED, qrels=GRADES)
-    own = facts(found)
-    assert (defects(found), own["tied"]) == ([], 2)
-    assert (own["tag"], own["topics"], own["documents"]) == ("run", 2, 5)
-    assert own["depth"] == {"1": 3, "2": 2}
-    assert own["unjudged"] == {"10": 0.25, "20": 0.25, "100": 0.25}  # u, one of two in topic 2; none of three in 1
+    output = linted(cli, "-m", "p@3", run=TIED, qrels=GRADES)
+    counts = facts(output)
+    assert (defects(output), counts["tied"]) == ([], 2)
+    assert (counts["tag"], counts["topics"], counts["documents"]) == ("run", 2, 5)
+    assert counts["depth"] == {"1": 3, "2": 2}
+    assert counts["unjudged"] == {"10": 0.25, "20": 0.25, "100": 0.25}  # u, one of two in topic 2; none of three in 1
 
 
 def test_qrels_alone_can_be_checked_and_an_unreadable_file_hides_no_other(cli: Command) -> None:
     linted(cli, qrels=QRELS + b"1 0 a 1\n", code=1)
     outcome = cli("lint", "--qrels", "qrels.txt")
     assert (outcome.code, outcome.text.splitlines()[0]) == (1, "qrels.txt: 1 error, 0 warnings")
-    found = report(cli("lint", "none.txt", "run.txt", "-f", "json"), 1)
-    assert defects(found, "error") == ["none.txt: no such file"]
-    assert facts(found, 1)["documents"] == 3
+    output = report(cli("lint", "none.txt", "run.txt", "-f", "json"), 1)
+    assert defects(output, "error") == ["none.txt: no such file"]
+    assert facts(output, 1)["documents"] == 3
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ((), "no run given; usage: gradedeval lint RUN... [QRELS]"),
         (("-", "--qrels", "-"), "-: standard input can only be read once; give the other as a file"),
@@ -241,10 +241,10 @@ def test_qrels_alone_can_be_checked_and_an_unreadable_file_hides_no_other(cli: C
         (("run.txt", "run.txt"), "run 'run.txt' is given twice; give each run once"),
     ],
 )
-def test_wrong_words_are_one_line(words: tuple[str, ...], said: str, cli: Command) -> None:
+def test_wrong_words_are_one_line(words: tuple[str, ...], message: str, cli: Command) -> None:
     linted(cli, qrels=b"1 0 a 1\n2 0 c 1\n")
     outcome = cli("lint", *words)
-    assert (outcome.code, outcome.out, outcome.messages) == (2, b"", [said])
+    assert (outcome.code, outcome.out, outcome.messages) == (2, b"", [message])
 
 
 @shared
@@ -255,10 +255,10 @@ def test_48_submitted_runs_have_no_error(step: int, cli: Command) -> None:
     odd = [run for run in runs if Path(run).name in ("CincyMedIR-run3.gz", "ERST_PROSE.gz")]
     runs = sorted({*runs[::step], *odd})
     qrels = str(DATA / "covid-round1" / "qrels.txt")
-    found = report(cli("lint", *runs, "--qrels", qrels, "--max-depth", "1000", "-f", "json"), 0)
-    assert found["errors"] == 0
-    named = {Path(file["file"]).name: [one["problem"] for one in file["defects"]] for file in found["files"]}
-    # Two of them are not what their authors meant: one has a single list for all topics, one is upside down.
+    output = report(cli("lint", *runs, "--qrels", qrels, "--max-depth", "1000", "-f", "json"), 0)
+    assert output["errors"] == 0
+    named = {Path(file["file"]).name: [defect["problem"] for defect in file["defects"]] for file in output["files"]}
+    # Two of them have mistakes of their authors: one has a single list for all topics, one is upside down.
     assert re.search("(has|have) the documents of topic 1", " ".join(named["CincyMedIR-run3.gz"]))
     assert "scores increase with the rank" in " ".join(named["ERST_PROSE.gz"])
 
@@ -269,8 +269,8 @@ def test_a_folder_or_a_pattern_names_runs_and_the_qrels_are_left_out(cli: Comman
         (tmp_path / "runs" / name).write_text("1 Q0 a 1 1 t\n")
     (tmp_path / "runs" / "qrels").write_text("1 0 a 1\n")
     for word in ("runs", "runs/*"):
-        found = cli("lint", word, "--qrels", "runs/qrels", "-f", "json")
-        assert [Path(one["file"]).name for one in json.loads(found.text)["files"]] == ["qrels", "a.run", "b.run"]
+        outcome = cli("lint", word, "--qrels", "runs/qrels", "-f", "json")
+        assert [Path(entry["file"]).name for entry in json.loads(outcome.text)["files"]] == ["qrels", "a.run", "b.run"]
     assert cli("lint", "runs/*.txt").messages == ["runs/*.txt: matches no file; check the pattern"]
     (tmp_path / "none").mkdir()
     assert cli("lint", "none").messages == ["none: holds no run; name the folder that holds the runs"]
@@ -279,19 +279,19 @@ def test_a_folder_or_a_pattern_names_runs_and_the_qrels_are_left_out(cli: Comman
 def test_in_python_defects_are_a_frame(tmp_path: Path) -> None:
     (tmp_path / "run.txt").write_bytes(RUN.replace(b"3 run", b"x run"))
     (tmp_path / "qrels.txt").write_bytes(QRELS)
-    found = gradedeval.lint(tmp_path / "run.txt", tmp_path / "qrels.txt", "ap").frame
-    assert list(found.columns) == ["file", "weight", "kind", "place", "problem", "hint"]
-    assert found["problem"].tolist()[0] == "score 'x' is not a number"
-    assert found["weight"].tolist()[0] == "error"
+    result = gradedeval.lint(tmp_path / "run.txt", tmp_path / "qrels.txt", "ap").frame
+    assert list(result.columns) == ["file", "weight", "kind", "place", "problem", "hint"]
+    assert result["problem"].tolist()[0] == "score 'x' is not a number"
+    assert result["weight"].tolist()[0] == "error"
     for wrong in ({"run": {"1": {"a": 1}}}, 5, [b"x"]):
         with pytest.raises(gradedeval.InputError, match="lint reads files: give a path"):
             gradedeval.lint(wrong)
 
 
 def test_qrels_are_recognised_among_the_arguments(cli: Command) -> None:
-    wanted = linted(cli, qrels=QRELS)
+    expected = linted(cli, qrels=QRELS)
     for words in (("run.txt", "qrels.txt"), ("qrels.txt", "run.txt")):
-        assert report(cli("lint", *words, "-f", "json"), 0) == wanted
+        assert report(cli("lint", *words, "-f", "json"), 0) == expected
     assert report(cli("lint", "qrels.txt", "-f", "json"), 0)["files"][0]["kind"] == "qrels"
 
 
@@ -310,7 +310,7 @@ def test_problems_of_many_runs_are_listed_by_kind_and_their_folder_once(cli: Com
 
 
 def test_unknown_topics_stand_beside_missing_ones(cli: Command, tmp_path: Path) -> None:
-    """However many files there are: by file and by kind, without --all."""
+    """Check any number of files, by file and by kind, without --all."""
     (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n3 0 a 1\n")
     for count in (1, 3, 6):
         folder = tmp_path / f"runs{count}"
@@ -338,8 +338,8 @@ def test_a_long_tag_is_shortened_in_problems(tag: str, tmp_path: Path, cli: Comm
 
 
 @pytest.mark.parametrize("name", ["report.json", "report.md", "report.txt"])
-def test_a_file_gets_the_text_whatever_its_extension(name: str, tmp_path: Path, cli: Command) -> None:
-    """The format of lint is chosen by -f alone, as its help says."""
+def test_the_extension_of_an_output_chooses_no_format(name: str, tmp_path: Path, cli: Command) -> None:
+    """Check that -f alone chooses the format of lint, as its help says."""
     target, run = tmp_path / name, tmp_path / "a.run"
     run.write_bytes(RUN)
     printed = cli("lint", str(run)).out

@@ -16,7 +16,7 @@ PAIRS_FOLLOW = "--baseline RUN or --all-pairs compares pairs"
 
 @pytest.fixture
 def folders(tmp_path: Path) -> Path:
-    """As many runs as are compared one by one in `few`, and one more in `many`; `qrels`."""
+    """Write `qrels`, the most runs that are compared one by one in `few`, and one more in `many`."""
     for name, count in (("few", FEW_RUNS), ("many", FEW_RUNS + 1)):
         (tmp_path / name).mkdir()
         for seed in range(count):
@@ -35,8 +35,8 @@ def folders(tmp_path: Path) -> Path:
 def test_many_runs_get_letters_and_few_are_compared_with_the_first(folders: Path, cli: Command) -> None:
     many = succeed(cli("compare", "many", "qrels", "-m", "ap"))
     assert many.text == cli("compare", "many", "qrels", "-m", "ap", "--letters").text
-    (said,) = many.messages
-    assert said == f"6 runs: those that share a letter do not differ, as with --letters; {PAIRS_FOLLOW}"
+    (message,) = many.messages
+    assert message == f"6 runs: those that share a letter do not differ, as with --letters; {PAIRS_FOLLOW}"
     few = succeed(cli("compare", "few", "qrels", "-m", "ap", "-f", "csv"))
     assert {row["baseline"] for row in rows(few.text)} == {"system0"}
     assert not any(PAIRS_FOLLOW in message for message in few.messages)
@@ -45,16 +45,16 @@ def test_many_runs_get_letters_and_few_are_compared_with_the_first(folders: Path
 @pytest.mark.parametrize(
     "words", ["--baseline system2", "--all-pairs", "--judging", "--unseen 5", "--test bayes", "--test bayes --rope 0.1"]
 )
-def test_what_only_pairs_have_asks_for_pairs(words: str, folders: Path, cli: Command) -> None:
-    found = succeed(cli("compare", "many", "qrels", "-m", "ap", *words.split(), "-f", "csv"))
-    assert len(rows(found.text)) == (15 if words == "--all-pairs" else 5)
-    assert not any(PAIRS_FOLLOW in message for message in found.messages)
+def test_options_of_pairs_compare_pairs(words: str, folders: Path, cli: Command) -> None:
+    outcome = succeed(cli("compare", "many", "qrels", "-m", "ap", *words.split(), "-f", "csv"))
+    assert len(rows(outcome.text)) == (15 if words == "--all-pairs" else 5)
+    assert not any(PAIRS_FOLLOW in message for message in outcome.messages)
 
 
 @pytest.mark.parametrize("words", ["--test t", "--alpha 0.2", "--draws 500", "--correction bh --test sign"])
 def test_settings_of_the_test_apply_to_letters(words: str, folders: Path, cli: Command) -> None:
-    asked = ("compare", "many", "qrels", "-m", "ap", *words.split(), "-f", "csv")
-    assert succeed(cli(*asked)).text == succeed(cli(*asked, "--letters")).text
+    arguments = ("compare", "many", "qrels", "-m", "ap", *words.split(), "-f", "csv")
+    assert succeed(cli(*arguments)).text == succeed(cli(*arguments, "--letters")).text
 
 
 def test_topics_of_many_runs_come_from_the_hardest(folders: Path, cli: Command) -> None:
@@ -64,10 +64,10 @@ def test_topics_of_many_runs_come_from_the_hardest(folders: Path, cli: Command) 
     by_topic = {
         name: np.array([[score[run, topic, name] for run in runs] for topic in TOPICS]) for name in ("ap", "esl")
     }
-    found = rows(succeed(cli("compare", "many", "qrels", "-m", "ap esl", "-q", "-f", "csv")).text)
-    assert len(found) == 2 * (len(TOPICS) + 1)
+    table = rows(succeed(cli("compare", "many", "qrels", "-m", "ap esl", "-q", "-f", "csv")).text)
+    assert len(table) == 2 * (len(TOPICS) + 1)
     for name, sign in (("ap", 1), ("esl", -1)):
-        *listed, mean = [row for row in found if row["measure"] == name]
+        *listed, mean = [row for row in table if row["measure"] == name]
         values, median = by_topic[name], np.median(by_topic[name], axis=1)
         order = np.lexsort((sign * values.mean(1), sign * median)).tolist()
         assert [row["topic"] for row in listed] == [TOPICS[n] for n in order]
@@ -83,8 +83,8 @@ def test_topics_of_many_runs_come_from_the_hardest(folders: Path, cli: Command) 
 def test_people_see_six_topics_at_each_end(folders: Path, cli: Command) -> None:
     listed = [row["topic"] for row in rows(cli("compare", "many", "qrels", "-m", "ap", "-q", "-f", "csv").text)]
     lines = succeed(cli("compare", "many", "qrels", "-m", "ap", "-q")).text.splitlines()
-    shown = [line.split()[1] for line in lines[2 : lines.index("")]]
-    assert shown == [*listed[:6], "…", *listed[14:]]
+    printed = [line.split()[1] for line in lines[2 : lines.index("")]]
+    assert printed == [*listed[:6], "…", *listed[14:]]
     assert lines[8].split() == ["ap", "…", "8", "more"]
     legend = "hardest topics first, by the median of 6 runs | spread: between the quartiles of 6 runs | all: means of"
     assert legend in " ".join(" ".join(lines).split())
@@ -99,10 +99,10 @@ def test_thirteen_topics_are_shown_whole() -> None:
 
 
 @pytest.mark.parametrize("word", ["topics", "hardest", "difficulty"])
-def test_what_is_typed_for_hard_topics_names_the_command(word: str, folders: Path, cli: Command) -> None:
-    found = cli(word, "many", "qrels")
-    assert found.code == 2
-    assert found.messages[0] == f"no such command '{word}'; did you mean 'compare --by-topic'?"
+def test_other_words_for_hard_topics_name_the_command(word: str, folders: Path, cli: Command) -> None:
+    outcome = cli(word, "many", "qrels")
+    assert outcome.code == 2
+    assert outcome.messages[0] == f"no such command '{word}'; did you mean 'compare --by-topic'?"
 
 
 def test_topics_of_many_runs_are_by_one_measure_unless_measures_are_named(folders: Path, cli: Command) -> None:

@@ -54,7 +54,7 @@ def write(folder: Path, new: Places, main: Places) -> None:
 
 
 def checked(cli: Command, *words: str) -> tuple[int, list[dict[str, Any]]]:
-    """The exit code and the bounds of a check."""
+    """Return the exit code and the bounds of a check."""
     outcome = cli(*NEW, *words, "-f", "json")
     return outcome.code, json.loads(outcome.text)["bounds"] if outcome.code in (0, 1, 4) else []
 
@@ -70,8 +70,8 @@ def test_every_answer_stands_in_every_format(case: str, form: str, tmp_path: Pat
     failed, is_open = case == "worse", case == "cannot tell"
     if form == "junit":
         suite = ElementTree.fromstring(outcome.text)
-        found = [suite.find(f"testcase/{name}") is not None for name in ("failure", "skipped")]
-        assert found == [failed, is_open]
+        elements = [suite.find(f"testcase/{name}") is not None for name in ("failure", "skipped")]
+        assert elements == [failed, is_open]
         assert (suite.get("failures"), suite.get("skipped", "0")) == (str(int(failed)), str(int(is_open)))
     elif form == "github":
         levels = re.findall("^::(\\w+) title=no-worse rr::new.run: rr ", outcome.text, re.MULTILINE)
@@ -104,7 +104,7 @@ def test_every_answer_stands_on_the_page_of_a_report_and_in_a_history(case: str,
     assert answer_of(case) in cli("history", "h.jsonl").text
 
 
-def test_the_sentences_say_what_the_topics_can_show(tmp_path: Path, cli: Command) -> None:
+def test_the_sentences_give_the_power_of_the_topics(tmp_path: Path, cli: Command) -> None:
     lines = {}
     for case, (new, main, margin) in CASES.items():
         write(tmp_path, new, main)
@@ -153,7 +153,7 @@ def test_under_ten_topics_cannot_tell_unless_all_scores_are_equal(topics: int, t
         (("--undecided", "fail"), 1, False, "cannot tell for 1 of 2 bounds, which fails", "FAIL"),
     ],
 )
-def test_what_cannot_be_told_may_pass_or_fail(
+def test_undecided_bounds_may_pass_or_fail(
     undecided: tuple[str, ...], code: int, passed: bool | None, ends: str, mark: str, tmp_path: Path, cli: Command
 ) -> None:
     write(tmp_path, *CASES["cannot tell"][:2])
@@ -171,7 +171,7 @@ def test_what_cannot_be_told_may_pass_or_fail(
     assert row["check"] in cli("history", "history").words
 
 
-def test_a_failed_bound_counts_more_than_one_that_cannot_be_told(tmp_path: Path, cli: Command) -> None:
+def test_a_failed_bound_outweighs_an_undecided_one(tmp_path: Path, cli: Command) -> None:
     write(tmp_path, *CASES["cannot tell"][:2])
     outcome = cli(*NEW, "--no-worse", "rr=5%", "--min", "rr=0.99")
     assert outcome.code == 1
@@ -194,9 +194,9 @@ def test_worse_is_corrected_over_measures_and_no_worse_is_not(tmp_path: Path, cl
     write(tmp_path, [2] * 9 + [1] * 11, [1] * 9 + [2] * 3 + [1] * 8)
     alone = checked(cli, "--no-worse", "rr=1%")[1][0]
     assert alone["answer"] == "worse"
-    several = checked(cli, "-m", "rr p@1 ap", "--no-worse", "1%")[1]
-    assert {bound["answer"] for bound in several} == {"cannot tell"}
-    assert (several[0]["low"], several[0]["high"]) == (alone["low"], alone["high"])
+    bounds = checked(cli, "-m", "rr p@1 ap", "--no-worse", "1%")[1]
+    assert {bound["answer"] for bound in bounds} == {"cannot tell"}
+    assert (bounds[0]["low"], bounds[0]["high"]) == (alone["low"], alone["high"])
     wide = checked(cli, "-m", "rr p@1 ap", "--no-worse", "90%")[1]
     assert {bound["answer"] for bound in wide} == {"no worse"}
 
@@ -213,7 +213,7 @@ def test_saved_scores_are_a_baseline_in_any_format(form: str, tmp_path: Path, cl
             assert bound[name] == expected[1][0][name]
 
 
-def test_where_lower_is_better_a_drop_is_a_rise(tmp_path: Path, cli: Command) -> None:
+def test_a_drop_is_a_rise_if_lower_is_better(tmp_path: Path, cli: Command) -> None:
     new, main, _ = CASES["worse"]
     write(tmp_path, main, new)
     unjudged = "".join(f"{topic} 0 a 1\n" for topic in range(1, 21))
@@ -293,7 +293,7 @@ TOML = {
 
 
 @pytest.mark.parametrize("written", TOML)
-def test_a_file_of_settings_has_margins_and_what_is_undecided(written: str, tmp_path: Path, cli: Command) -> None:
+def test_a_file_of_settings_has_margins_and_the_undecided_outcome(written: str, tmp_path: Path, cli: Command) -> None:
     write(tmp_path, *CASES["cannot tell"][:2])
     toml = tmp_path / "gradedeval.toml"
     toml.write_text(TOML[written])
@@ -332,7 +332,7 @@ def test_in_python_margins_are_a_keyword(margins: Any, tmp_path: Path, cli: Comm
     assert result["limit"].tolist() == [0.05]
 
 
-def test_in_python_what_cannot_be_told_is_none(tmp_path: Path) -> None:
+def test_undecided_bounds_are_none_in_python(tmp_path: Path) -> None:
     write(tmp_path, *CASES["cannot tell"][:2])
     scores = gradedeval.evaluate([str(tmp_path / "main.run"), str(tmp_path / "new.run")], tmp_path / "qrels", "rr")
     with pytest.warns(EvaluationWarning, match="these topics cannot tell; add topics"):
@@ -372,7 +372,7 @@ def test_power_plans_the_topics_of_a_margin(tmp_path: Path, cli: Command) -> Non
     deviation = float((new - main).std(ddof=1) / main.mean())
     needed = int(by_measure["rr"]["needed"])
     assert needed == no_worse.topics_needed(deviation, 0.2)
-    # What check says of the same runs.
+    # The verdicts of check on the same runs.
     assert checked(cli, "--no-worse", "rr=20%")[1][0]["topics_needed"] == needed
     planned = gradedeval.plan_topics(["main.run", "new.run"], "qrels", "rr p@1", no_worse={"rr": "20%"})
     assert planned["needed"].tolist() == [needed]

@@ -26,10 +26,10 @@ pytestmark = pytest.mark.filterwarnings("ignore:the means are over different top
 
 
 def block(begins: str) -> tuple[str, str]:
-    """The command of a console block of the results, and what it printed."""
-    found = re.search(r"```console\n\$ (" + re.escape(begins) + r"(?:.*\\\n)*.*)\n((?:.*\n)*?)```", RESULTS)
-    assert found is not None, begins
-    return found[1], found[2]
+    """Return the command of a console block of the results, and its output."""
+    match = re.search(r"```console\n\$ (" + re.escape(begins) + r"(?:.*\\\n)*.*)\n((?:.*\n)*?)```", RESULTS)
+    assert match is not None, begins
+    return match[1], match[2]
 
 
 @cache
@@ -74,8 +74,8 @@ def test_table_1_has_scipy_s_correlations_at_the_values_found(measure: str, by: 
     matrix = scores(f"err@20 {measure}")
     kept = matrix.included[:, :, 0]
     function = stats.pearsonr if by == "pearson" else stats.spearmanr
-    own = function(matrix.score[:, :, 0][kept], matrix.score[:, :, 1][kept]).statistic
-    assert own == pytest.approx(expected, abs=0.00005)
+    by_scipy = function(matrix.score[:, :, 0][kept], matrix.score[:, :, 1][kept]).statistic
+    assert by_scipy == pytest.approx(expected, abs=0.00005)
     name, value = re.match(r"(nerr\d+|rbp).*?([\d.]+)\)?$", measure).groups()  # type: ignore[union-attr]
     printed = block("gradedeval fit runs/* qrels.txt")[1].splitlines()
     (line,) = [line for line in printed if re.match(rf"{name}\b", line) and f" {by} " in line]
@@ -90,11 +90,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 def typed(command: str, cli: Command, folder: Path) -> str:
-    """What a command of the results prints, `runs/*` being the shell's."""
+    """Return the output of a command of the results, with `runs/*` expanded as by the shell."""
     words = [word.strip("'\"") for word in re.findall(r"'[^']*'|\"[^\"]*\"|\S+", command)[1:]]
-    at = words.index("runs/*") if "runs/*" in words else -1
-    if at >= 0:
-        words[at : at + 1] = [f"runs/{path.name}" for path in sorted((folder / "runs").iterdir())]
+    position = words.index("runs/*") if "runs/*" in words else -1
+    if position >= 0:
+        words[position : position + 1] = [f"runs/{path.name}" for path in sorted((folder / "runs").iterdir())]
     outcome = succeed(cli(*words))
     return outcome.text
 
@@ -113,7 +113,7 @@ def test_the_geometric_distribution_nearest_to_ap_is_as_printed(folder: Path, cl
     typed(block("gradedeval weights runs/* qrels.txt -m ap")[0], cli, folder)
     command, printed = block("gradedeval fit --to-weights w-ap.csv --ranks 50")
     assert typed(command, cli, folder).split() == printed.split()  # in lines of other widths
-    # The mean rank of a geometric distribution is 1/(1 − p): that of the vector, where the two are nearest.
+    # The mean rank of a geometric distribution is 1/(1 − p): the same as of the vector at the optimum.
     vector = np.loadtxt(folder / "w-ap.csv", delimiter=",", skiprows=1)[:50]
     mean = (vector[:, 0] * vector[:, 1]).sum() / vector[:, 1].sum()
     assert float(printed.splitlines()[2].split()[2]) == pytest.approx(1 - 1 / mean, abs=0.0006)
@@ -121,7 +121,7 @@ def test_the_geometric_distribution_nearest_to_ap_is_as_printed(folder: Path, cl
 
 @pytest.mark.exhaustive
 def test_the_script_runs_on_any_collection(tmp_path: Path) -> None:
-    """On the samples: every experiment prints its heading and a result, and nothing breaks on the way."""
+    """Run it on the samples: every experiment prints its heading and a result."""
     (tmp_path / "collection" / "runs").mkdir(parents=True)
     samples = ROOT / "qrels_samples"
     for name in ("bm25", "bm25-rm3", "neural"):
@@ -156,4 +156,4 @@ def test_the_script_runs_on_any_collection(tmp_path: Path) -> None:
     assert [line for line in done.stdout.splitlines() if line.startswith("### ")] == headings
     blocks = re.findall(r"```console\n\$ (.*?)```", done.stdout, re.DOTALL)
     assert len(blocks) == RESULTS.count("```console")
-    assert all(len(one.splitlines()) > 1 for one in blocks if " -o " not in one)
+    assert all(len(console.splitlines()) > 1 for console in blocks if " -o " not in console)

@@ -1,4 +1,4 @@
-"""Pictures show the numbers of the frames that they are drawn from, and say what they cannot draw."""
+"""Pictures: the numbers of the frames they are drawn from, and messages about missing data."""
 
 import importlib.util
 import re
@@ -44,13 +44,13 @@ def ax() -> Axes:
 
 
 def two(scores: gradedeval.Scores) -> pd.DataFrame:
-    """The scores of two runs, as saved ones."""
+    """Return the saved scores of two runs."""
     frame = scores.frame
     return frame[frame["run"].isin(["rivers-bm25.run", "rivers-neural.run"])]
 
 
 def bars(ax: Axes) -> dict[str, list[Any]]:
-    """The bars of each container, by its label."""
+    """Return the bars of each container by its label."""
     return {str(group.get_label()): list(group) for group in ax.containers if isinstance(group, BarContainer)}
 
 
@@ -58,92 +58,93 @@ def names(labels: list[Any]) -> list[str]:
     return [label.get_text() for label in labels]
 
 
-def test_runs_are_the_score_and_above_it_what_is_not_known(scores: gradedeval.Scores, ax: Axes) -> None:
+def test_runs_are_the_score_below_the_residual(scores: gradedeval.Scores, ax: Axes) -> None:
     frame = gradedeval.run_summaries(scores).frame
-    own = frame[frame["measure"] == "err@20"].sort_values("score", ascending=False)
+    of_measure = frame[frame["measure"] == "err@20"].sort_values("score", ascending=False)
     assert gradedeval.plot.runs(scores, "err@20", ax=ax) is ax
     drawn = bars(ax)
-    known = own["score"] + own["unjudged"]
-    for name, left, right in (
-        ("score", 0 * known, own["score"]),
-        ("unjudged", own["score"], known),
-        ("beyond the run", known, own["score"] + own["residual"]),
+    certain = of_measure["score"] + of_measure["unjudged"]
+    for name, low, high in (
+        ("score", 0 * certain, of_measure["score"]),
+        ("unjudged", of_measure["score"], certain),
+        ("beyond the run", certain, of_measure["score"] + of_measure["residual"]),
     ):
         ends = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in drawn[name]]
-        np.testing.assert_allclose(ends, np.column_stack([left, right]), err_msg=name, atol=1e-12)
+        np.testing.assert_allclose(ends, np.column_stack([low, high]), err_msg=name, atol=1e-12)
     (interval,) = [group for group in ax.containers if not isinstance(group, BarContainer)]
     ends = np.array([line[:, 0] for line in interval.lines[2][0].get_segments()])
-    np.testing.assert_allclose(ends, own[["low", "high"]].to_numpy())
-    short = own["run"].str.removeprefix("rivers-").str.removesuffix(".run")
+    np.testing.assert_allclose(ends, of_measure[["low", "high"]].to_numpy())
+    short = of_measure["run"].str.removeprefix("rivers-").str.removesuffix(".run")
     assert names(ax.get_yticklabels()) == short.tolist()
     assert ax.get_ylabel() == "run (rivers-*.run)"
     assert ax.get_xlabel() == "mean err@20, 50 topics"
 
 
-def test_the_summaries_of_runs_are_those_of_the_evaluation(scores: gradedeval.Scores) -> None:
+def test_the_summaries_of_runs_agree_with_the_evaluation(scores: gradedeval.Scores) -> None:
     frame = scores.frame
     means = frame[frame["topic"] == "all"].reset_index(drop=True)
-    found = gradedeval.run_summaries(scores).frame.sort_values(["run", "measure"]).reset_index(drop=True)
+    result = gradedeval.run_summaries(scores).frame.sort_values(["run", "measure"]).reset_index(drop=True)
     means = means.sort_values(["run", "measure"]).reset_index(drop=True)
     for name in ("score", "low", "high", "unjudged", "beyond", "residual"):
-        np.testing.assert_allclose(found[name], means[name].astype(float), err_msg=name, atol=1e-12)
+        np.testing.assert_allclose(result[name], means[name].astype(float), err_msg=name, atol=1e-12)
     saved = gradedeval.run_summaries(frame).frame
     assert saved["score"].tolist() == gradedeval.run_summaries(scores)["score"].tolist()
 
 
-def test_topics_are_differences_in_order_and_grey_where_open(scores: gradedeval.Scores, ax: Axes) -> None:
+def test_topics_are_differences_in_order_and_gray_if_open(scores: gradedeval.Scores, ax: Axes) -> None:
     differences = gradedeval.topic_differences(two(scores)).frame
-    own = differences[differences["measure"] == "err@20"].reset_index(drop=True)
-    assert own["difference"].is_monotonic_decreasing
-    assert not own["same_order"].all()
+    of_measure = differences[differences["measure"] == "err@20"].reset_index(drop=True)
+    assert of_measure["difference"].is_monotonic_decreasing
+    assert not of_measure["same_order"].all()
     gradedeval.plot.topics(two(scores), "err@20", ax=ax)
     drawn = {label.rpartition(":")[0] or label: group for label, group in bars(ax).items()}
-    heights = dict(zip(own.index, own["difference"], strict=True))
+    heights = dict(zip(of_measure.index, of_measure["difference"], strict=True))
     for name, kind in (
-        ("neural better", own["same_order"] & (own["difference"] > 0)),
-        ("bm25 better", own["same_order"] & (own["difference"] < 0)),
-        ("could be reversed", ~own["same_order"]),
+        ("neural better", of_measure["same_order"] & (of_measure["difference"] > 0)),
+        ("bm25 better", of_measure["same_order"] & (of_measure["difference"] < 0)),
+        ("could be reversed", ~of_measure["same_order"]),
     ):
-        found = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in drawn[name]}
-        assert found == {place: heights[place] for place in own.index[kind.astype(bool)]}, name
-    known = own[own["high"] > own["low"]]
+        drawn_heights = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in drawn[name]}
+        assert drawn_heights == {place: heights[place] for place in of_measure.index[kind.astype(bool)]}, name
+    certain = of_measure[of_measure["high"] > of_measure["low"]]
     np.testing.assert_allclose(
-        [(bar.get_y(), bar.get_y() + bar.get_height()) for bar in drawn["range if all judged"]], known[["low", "high"]]
+        [(bar.get_y(), bar.get_y() + bar.get_height()) for bar in drawn["range if all judged"]],
+        certain[["low", "high"]],
     )
     assert ax.get_xlabel() == "topic"
-    assert names(ax.get_xticklabels()) == own["topic"].tolist()
+    assert names(ax.get_xticklabels()) == of_measure["topic"].tolist()
 
 
 def test_few_topics_are_named_and_a_run_may_be_the_baseline(scores: gradedeval.Scores, ax: Axes) -> None:
     frame = two(scores)
     few = frame[frame["topic"].isin(["301", "302", "303"])]
     gradedeval.plot.topics(few, "ndcg@10", baseline="rivers-neural.run", ax=ax)
-    own = gradedeval.topic_differences(few, baseline="rivers-neural.run").frame
-    own = own[own["measure"] == "ndcg@10"]
-    assert names(ax.get_xticklabels()) == own["topic"].tolist()
-    assert (own["run"] == "rivers-bm25.run").all()
+    differences = gradedeval.topic_differences(few, baseline="rivers-neural.run").frame
+    differences = differences[differences["measure"] == "ndcg@10"]
+    assert names(ax.get_xticklabels()) == differences["topic"].tolist()
+    assert (differences["run"] == "rivers-bm25.run").all()
 
 
-def test_what_is_settled_is_worked_out_by_hand() -> None:
+def test_settled_orders_by_hand() -> None:
     of_a = [("a", "1", 0.5, 0.1), ("a", "2", 0.5, 0.2), ("a", "3", 0.4, 0.0)]
     of_b = [("b", "1", 0.7, 0.3), ("b", "2", 0.6, 0.0), ("b", "3", 0.2, 0.1)]
     frame = pd.DataFrame(of_a + of_b, columns=["run", "topic", "score", "residual"]).assign(measure="err@20")
-    found = gradedeval.topic_differences(frame).frame.set_index("topic")
-    assert found["same_order"].to_dict() == {"1": True, "2": False, "3": True}
-    np.testing.assert_allclose(found.loc[["1", "2", "3"], ["low", "high"]], [[0.1, 0.5], [-0.1, 0.1], [-0.2, -0.1]])
+    result = gradedeval.topic_differences(frame).frame.set_index("topic")
+    assert result["same_order"].to_dict() == {"1": True, "2": False, "3": True}
+    np.testing.assert_allclose(result.loc[["1", "2", "3"], ["low", "high"]], [[0.1, 0.5], [-0.1, 0.1], [-0.2, -0.1]])
 
 
 def test_the_heat_map_has_the_numbers_of_the_matrix(ax: Axes) -> None:
     rows = [("ap", "rr", "pearson", 0.75), ("ap", "q", "pearson", 0.5), ("rr", "q", "pearson", float("nan"))]
-    rows += [(other, measure, "spearman", value - 1) for measure, other, _, value in rows]
+    rows += [(second, measure, "spearman", value - 1) for measure, second, _, value in rows]
     agreement = pd.DataFrame(rows, columns=["measure", "other", "kind", "agreement"])
     gradedeval.plot.correlate(agreement, ax=ax)
     cells = ax.images[0].get_array()
     assert cells is not None
     measures = ["ap", "rr", "q"]
     assert names(ax.get_yticklabels()) == names(ax.get_xticklabels()) == measures
-    for measure, other, _, value in rows:
-        place = measures.index(measure), measures.index(other)
+    for measure, second, _, value in rows:
+        place = measures.index(measure), measures.index(second)
         (text,) = [text for text in ax.texts if text.get_position() == place[::-1]]
         assert text.get_text() == ("—" if np.isnan(value) else f"{value:.2f}")
         assert np.isnan(value) or cells[place] == value
@@ -159,7 +160,7 @@ def test_a_scatter_has_a_point_for_each_run_and_topic(scores: gradedeval.Scores,
 
 
 def lines(ax: Axes) -> dict[str, np.ndarray[Any, Any]]:
-    """The points of each line, by its label."""
+    """Return the points of each line by its label."""
     return {str(line.get_label()): np.asarray(line.get_xydata()) for line in ax.lines}
 
 
@@ -171,15 +172,15 @@ def test_curves_are_precision_over_recall_of_each_run_and_threshold(ax: Axes) ->
     gradedeval.plot.pr(curves, ax=ax)
     drawn = lines(ax)
     assert len(drawn) == 8
-    for (measure, run), own in curves.frame.groupby(["measure", "run"]):
-        np.testing.assert_array_equal(drawn[f"{run} {measure}"], own[["recall", "precision"]])
-    shown = ["bm25", "neural", "gap(g=1:0:1:1)", "grade ≥ 1", "grade ≥ 3", "grade ≥ 4"]
-    assert names(ax.get_legend().get_texts()) == shown  # type: ignore[union-attr]
+    for (measure, run), points in curves.frame.groupby(["measure", "run"]):
+        np.testing.assert_array_equal(drawn[f"{run} {measure}"], points[["recall", "precision"]])
+    labels = ["bm25", "neural", "gap(g=1:0:1:1)", "grade ≥ 1", "grade ≥ 3", "grade ≥ 4"]
+    assert names(ax.get_legend().get_texts()) == labels  # type: ignore[union-attr]
 
 
 def test_inferred_curves_are_drawn_beside_the_actual_one(ax: Axes) -> None:
-    rows = [(name, curve, 0.5 * at, 0.8, value, 7) for name, value in (("ap", 0.7), ("counts alone", 0.3))
-            for curve in ("rel=1", "graded") for at in (1, 2)]  # fmt: skip
+    rows = [(name, curve, 0.5 * number, 0.8, value, 7) for name, value in (("ap", 0.7), ("counts alone", 0.3))
+            for curve in ("rel=1", "graded") for number in (1, 2)]  # fmt: skip
     frame = pd.DataFrame(rows, columns=["measure", "curve", "recall", "actual", "inferred", "lists"])
     gradedeval.plot.informative(frame, ax=ax)
     heights = {name: set(points[:, 1].tolist()) for name, points in lines(ax).items()}
@@ -198,33 +199,33 @@ def test_weights_are_lines_over_ranks(quantity: Any, ax: Axes) -> None:
     assert ax.get_ylabel().startswith(f"{quantity}(i): ")
 
 
-def test_logarithmic_weights_leave_out_what_is_0(ax: Axes) -> None:
+def test_logarithmic_weights_leave_out_zeros(ax: Axes) -> None:
     gradedeval.plot.weights(gradedeval.weights("p@3", ranks=5), log=True, ax=ax)
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     assert np.isnan(lines(ax)["p@3"][:, 1]).tolist() == [False] * 3 + [True] * 2
 
 
-def test_a_fit_has_its_curve_the_best_value_and_those_nearly_as_good(ax: Axes) -> None:
+def test_a_fit_has_its_curve_the_best_value_and_the_plateau(ax: Axes) -> None:
     ranges = "rbp(p=0.1..0.9..0.02) rbp(p=0.2..0.6..0.1)"
     result = gradedeval.fit_weights([0.6, 0.25, 0.1, 0.05], ranges, precision=0.02)
-    one, _ = result.frame["measure"]
-    gradedeval.plot.fit(result, one, ax=ax)
+    first, _ = result.frame["measure"]
+    gradedeval.plot.fit(result, first, ax=ax)
     curve, near, best, _ = (np.asarray(line.get_xydata()) for line in ax.lines)
     row = result.frame.iloc[0]
-    np.testing.assert_array_equal(curve, result.curve[result.curve["measure"] == one][["value", "divergence"]])
+    np.testing.assert_array_equal(curve, result.curve[result.curve["measure"] == first][["value", "divergence"]])
     assert (near[0, 0], near[-1, 0]) == (row["low"], row["high"])
     assert best.tolist() == [[row["value"], row["divergence"]]]
-    assert (ax.get_xlabel(), ax.get_ylabel()) == (f"p of {one}", "Kullback–Leibler divergence (nats)")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == (f"p of {first}", "Kullback–Leibler divergence (nats)")
     both = Figure().subplots()
     agreement = {"divergence": "agreement"}
     fit = SimpleNamespace(frame=result.frame.rename(columns=agreement).assign(by="pearson"),
                           curve=result.curve.rename(columns=agreement).assign(by="pearson"))  # fmt: skip
     gradedeval.plot.fit(fit, ax=both)
     assert names(both.get_legend().get_texts())[:2] == [f"{name}, Pearson's r" for name in result.frame["measure"]]  # type: ignore[union-attr]
-    other = SimpleNamespace(frame=fit.frame, curve=fit.curve.assign(parameter=["k", *fit.curve["parameter"][1:]]))
+    another = SimpleNamespace(frame=fit.frame, curve=fit.curve.assign(parameter=["k", *fit.curve["parameter"][1:]]))
     says = r"^plot.fit: the measures differ in their parameters \(k, p\); name one, as in"
     with pytest.raises(InputError, match=says):
-        gradedeval.plot.fit(other, ax=ax)
+        gradedeval.plot.fit(another, ax=ax)
 
 
 @pytest.mark.parametrize("level", ["level", "p"])
@@ -244,14 +245,14 @@ def test_levels_of_pairs_stand_in_descending_order(level: str, ax: Axes) -> None
 def test_an_explanation_has_contributions_grades_and_the_score_so_far(ax: Axes) -> None:
     explained = gradedeval.explain(RUNS[2], QRELS, "err@20 ap", topic="301")
     frame = explained.frame
-    own = frame[frame["measure"] == "err@20"]
+    of_measure = frame[frame["measure"] == "err@20"]
     gradedeval.plot.explain(explained, "err@20", ax=ax)
     drawn = bars(ax)
-    assert [bar.get_height() for bar in drawn["contribution"]] == own["contribution"].tolist()
-    np.testing.assert_array_equal(lines(ax)["score so far"], own[["rank", "running"]].astype(float))
-    open_ = own[own["grade"].isna()]
+    assert [bar.get_height() for bar in drawn["contribution"]] == of_measure["contribution"].tolist()
+    np.testing.assert_array_equal(lines(ax)["score so far"], of_measure[["rank", "running"]].astype(float))
+    open_ = of_measure[of_measure["grade"].isna()]
     assert [bar.get_height() for bar in drawn["could add"]] == open_["could_add"].tolist()
-    colors = pd.Series([bar.get_facecolor() for bar in drawn["grade"]], index=own["grade"].fillna(-9))
+    colors = pd.Series([bar.get_facecolor() for bar in drawn["grade"]], index=of_measure["grade"].fillna(-9))
     assert colors.groupby(level=0).nunique().eq(1).all()
     assert colors.nunique() == 4
     legend = ["grade 0", "grade 1", "grade 2", "unjudged, could add", "score so far"]
@@ -260,22 +261,24 @@ def test_an_explanation_has_contributions_grades_and_the_score_so_far(ax: Axes) 
 
 
 def test_clicks_are_a_point_for_each_list_as_large_as_its_sessions(ax: Axes) -> None:
-    found, draw = clicks.correlate(LOGS[1], QRELS, "err ndcg@5", by="kind"), gradedeval.plot.clicks
-    draw(found, "ndcg@5", "qctr", ax=ax)
-    own = found.frame[(found.frame["measure"] == "ndcg@5") & (found.frame["clicks"] == "qctr")].set_index("by")
+    correlation, draw = clicks.correlate(LOGS[1], QRELS, "err ndcg@5", by="kind"), gradedeval.plot.clicks
+    draw(correlation, "ndcg@5", "qctr", ax=ax)
+    by_kind = correlation.frame[
+        (correlation.frame["measure"] == "ndcg@5") & (correlation.frame["clicks"] == "qctr")
+    ].set_index("by")
     per_list = clicks.measures(LOGS[1], QRELS).frame.set_index(["topic", "shown"])
-    assert found.lists is not None
-    for group, (part, lists) in zip(ax.collections, found.lists.groupby("by"), strict=True):
-        assert group.get_label() == f"{part}: {own.loc[part, 'correlation']:.3f}"
+    assert correlation.lists is not None
+    for group, (part, lists) in zip(ax.collections, correlation.lists.groupby("by"), strict=True):
+        assert group.get_label() == f"{part}: {by_kind.loc[part, 'correlation']:.3f}"
         points, pairs = np.asarray(group.get_offsets()), zip(lists["topic"], lists["shown"], strict=True)
         np.testing.assert_array_equal(points, lists[["ndcg@5", "qctr"]].to_numpy())
-        assert points[:, 1].tolist() == [per_list.loc[one, "qctr"] for one in pairs]
+        assert points[:, 1].tolist() == [per_list.loc[pair, "qctr"] for pair in pairs]
         area = np.asarray(group.get_sizes())
-        np.testing.assert_allclose(area, 4 + 36 * lists["sessions"] / found.lists["sessions"].max())
+        np.testing.assert_allclose(area, 4 + 36 * lists["sessions"] / correlation.lists["sessions"].max())
         assert np.corrcoef(points[:, 0], points[:, 1])[0, 1] > 0.7
     for message, call in {
-        "plot.clicks: 2 measures (err, ndcg@5); name one, as in": lambda: draw(found, ax=ax),
-        "plot.clicks: no click measure 'qtr'; did you mean 'qctr'": lambda: draw(found, "err", "qtr", ax=ax),
+        "plot.clicks: 2 measures (err, ndcg@5); name one, as in": lambda: draw(correlation, ax=ax),
+        "plot.clicks: no click measure 'qtr'; did you mean 'qctr'": lambda: draw(correlation, "err", "qtr", ax=ax),
         "plot.clicks: there are no lists to draw; give the result of gradedeval.clicks.correlate without": lambda: draw(
             clicks.correlate(LOGS[1], QRELS, "err", pairs=2), ax=ax
         ),
@@ -288,14 +291,14 @@ def test_nothing_of_matplotlib_is_changed_for_good(scores: gradedeval.Scores) ->
     from matplotlib import pyplot
 
     pyplot.switch_backend("agg")  # which it chooses itself otherwise
-    before = rcParams.copy()
+    original = rcParams.copy()
     axes = gradedeval.plot.runs(scores, "err@20")
     assert axes is pyplot.gca()
     pyplot.close("all")
-    assert rcParams == before
+    assert rcParams == original
     with gradedeval.plot.style():
         assert rcParams["font.size"] == 7
-    assert rcParams == before
+    assert rcParams == original
 
 
 @pytest.mark.one_in(2)
@@ -339,9 +342,9 @@ def test_errors_leave_one_line_and_no_file(words: tuple[str, ...], message: str,
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_frame_that_lacks_what_a_picture_needs_is_named(scores: gradedeval.Scores, ax: Axes) -> None:
-    several = r"^plot.runs: 3 measures \(err@20, ndcg@10, num_rel_ret\); name one, as in measure='err@20'$"
-    with pytest.raises(InputError, match=several):
+def test_a_frame_that_lacks_data_of_a_picture_is_named(scores: gradedeval.Scores, ax: Axes) -> None:
+    problem = r"^plot.runs: 3 measures \(err@20, ndcg@10, num_rel_ret\); name one, as in measure='err@20'$"
+    with pytest.raises(InputError, match=problem):
         gradedeval.plot.runs(scores, ax=ax)
     lacking = gradedeval.topic_differences(two(scores)).frame.drop(columns=["low", "high"])
     says = r"^plot.topics: the frame has no columns low, high; give the result of gradedeval"
@@ -363,17 +366,17 @@ def test_without_matplotlib_the_extra_is_named(
     assert str(raised.value) == message
 
 
-def test_names_of_runs_are_text_whatever_is_in_them(ax: Axes) -> None:
+def test_markup_in_names_of_runs_is_text(ax: Axes) -> None:
     hostile = ["$\\frac{a}{$", "x" * 80 + "end", "a\nb", "é$"]
     rows = [(run, topic, "ap", 0.1 * number) for number, run in enumerate(hostile) for topic in ("1", "2")]
     frame = pd.DataFrame(rows, columns=["run", "topic", "measure", "score"])
     with pytest.warns(gradedeval.EvaluationWarning, match="no residuals"):
         gradedeval.plot.runs(frame, ax=ax)
-    shown = names(ax.get_yticklabels())
-    assert shown[0] == r"é\$"
-    assert shown[1] == r"a\nb"
-    assert len(shown[2]) <= 30
-    assert shown[2].endswith("end")
+    labels = names(ax.get_yticklabels())
+    assert labels[0] == r"é\$"
+    assert labels[1] == r"a\nb"
+    assert len(labels[2]) <= 30
+    assert labels[2].endswith("end")
     ax.figure.canvas.draw()  # type: ignore[attr-defined]
 
 
@@ -403,19 +406,19 @@ def test_other_frames(scores: gradedeval.Scores, ax: Axes, tmp_path: Path, monke
 
 
 def saved(scores_of: dict[str, list[float]], measure: str = "err", **more: Any) -> pd.DataFrame:
-    """Saved scores by one measure, a score for each topic."""
+    """Return saved scores by one measure, one score for each topic."""
     rows = [(run, str(topic), score) for run, scores in scores_of.items() for topic, score in enumerate(scores)]
     return pd.DataFrame(rows, columns=["run", "topic", "score"]).assign(measure=measure, **more)
 
 
-def test_a_run_whose_name_begins_with_a_line_is_in_legends(ax: Axes) -> None:
+def test_a_name_with_an_underscore_first_is_in_legends(ax: Axes) -> None:
     frame = saved({"_base": [0.1, 0.6, 0.5], "x": [0.3, 0.2, 0.5]}, residual=0.0)
     gradedeval.plot.topics(frame, ax=ax)
     legend = [text.strip("\u200b") for text in names(ax.get_legend().get_texts())]  # type: ignore[union-attr]
     assert legend == ["x better: 1", "_base better: 1", "tied: 1"]
-    other = Figure().subplots()
-    gradedeval.plot.scatter(pd.concat([frame, frame.assign(measure="rr")]), ax=other)
-    assert [text.strip("\u200b") for text in names(other.get_legend().get_texts())] == ["_base", "x"]  # type: ignore[union-attr]
+    another = Figure().subplots()
+    gradedeval.plot.scatter(pd.concat([frame, frame.assign(measure="rr")]), ax=another)
+    assert [text.strip("\u200b") for text in names(another.get_legend().get_texts())] == ["_base", "x"]  # type: ignore[union-attr]
 
 
 def test_legends_name_runs_as_tables_do() -> None:
@@ -440,16 +443,16 @@ def test_bars_of_very_many_topics_are_areas(ax: Axes) -> None:
     frame = saved({"a": rng.random(1000).tolist(), "b": rng.random(1000).tolist()}, residual=0.1)
     gradedeval.plot.topics(frame, ax=ax)
     assert not ax.patches
-    own = gradedeval.topic_differences(frame).frame
-    after, before, open_, reach = (area.get_paths()[0].vertices for area in ax.collections)
-    assert before[:, 1].min() == own["difference"].min()  # type: ignore[index]
-    assert after[:, 1].max() == own["difference"].max()  # type: ignore[index]
+    differences = gradedeval.topic_differences(frame).frame
+    rises, drops, open_, reach = (area.get_paths()[0].vertices for area in ax.collections)
+    assert drops[:, 1].min() == differences["difference"].min()  # type: ignore[index]
+    assert rises[:, 1].max() == differences["difference"].max()  # type: ignore[index]
     assert np.abs(open_).max(axis=0)[1] <= 0.1  # type: ignore[arg-type]
-    assert (reach[:, 1].min(), reach[:, 1].max()) == (own["low"].min(), own["high"].max())  # type: ignore[index]
+    assert (reach[:, 1].min(), reach[:, 1].max()) == (differences["low"].min(), differences["high"].max())  # type: ignore[index]
 
 
 def test_a_grade_has_one_color_in_all_pictures_of_the_same_qrels() -> None:
-    found: dict[str, set[Any]] = {}
+    colors_of: dict[str, set[Any]] = {}
     for run, topic, measure in (
         (RUNS[0], "303", "ndcg@10"), (RUNS[2], "303", "ndcg@10"), (RUNS[0], "301", "ap"), (RUNS[0], "301", "err@3")
     ):  # fmt: skip
@@ -459,15 +462,15 @@ def test_a_grade_has_one_color_in_all_pictures_of_the_same_qrels() -> None:
         assert legend is not None
         for patch, text in zip(legend.legend_handles, names(legend.get_texts()), strict=True):
             if text.startswith("grade"):
-                found.setdefault(text, set()).add(patch.get_facecolor())  # type: ignore[union-attr]
-    assert {"grade 1", "grade 2", "grade 3"} <= found.keys()
-    assert not {"grade -2", "grade 0"} <= found.keys()
-    colors = [color for own in found.values() for color in own]
-    assert len(colors) == len(set(colors)) + max(0, sum("≤ 0" in name or name == "grade 0" for name in found) - 1)
-    assert {len(own) for own in found.values()} == {1}
+                colors_of.setdefault(text, set()).add(patch.get_facecolor())  # type: ignore[union-attr]
+    assert {"grade 1", "grade 2", "grade 3"} <= colors_of.keys()
+    assert not {"grade -2", "grade 0"} <= colors_of.keys()
+    colors = [color for colors_of_grade in colors_of.values() for color in colors_of_grade]
+    assert len(colors) == len(set(colors)) + max(0, sum("≤ 0" in name or name == "grade 0" for name in colors_of) - 1)
+    assert {len(colors_of_grade) for colors_of_grade in colors_of.values()} == {1}
 
 
-def test_weights_are_drawn_down_to_where_they_can_be_read(ax: Axes) -> None:
+def test_weights_are_drawn_to_the_last_readable_rank(ax: Axes) -> None:
     gradedeval.plot.weights(gradedeval.weights("rbp(p=0.8) p@10"), ax=ax)
     assert [len(points) for points in lines(ax).values()] == [50, 50]
     assert 0 < ax.get_xlim()[0] < 1
@@ -479,7 +482,7 @@ def test_weights_are_drawn_down_to_where_they_can_be_read(ax: Axes) -> None:
 
 
 @pytest.mark.exhaustive
-def test_axes_say_where_lower_is_better(ax: Axes) -> None:
+def test_axes_say_if_lower_is_better(ax: Axes) -> None:
     frame = pd.concat([saved({"a": [3, 1], "b": [2, 4]}, name) for name in ("esl", "ap")])
     gradedeval.plot.scatter(frame, ax=ax)
     assert ax.get_xlabel() == "esl, by run and topic (lower is better)"
@@ -524,21 +527,25 @@ def test_a_picture_that_has_no_room_is_not_written(cli: Command, tmp_path: Path)
 
 
 def outside(figure: Figure) -> list[str]:
-    """The texts and legends of a figure that do not lie within it, and axes that are squeezed."""
+    """Return the texts and legends that extend beyond a figure, and its squeezed axes."""
     figure.draw_without_rendering()
     hidden: set[int] = set()
-    for axis in (one for ax in figure.axes for one in (ax.xaxis, ax.yaxis)):
+    for axis in (artist for ax in figure.axes for artist in (ax.xaxis, ax.yaxis)):
         low, high = sorted(axis.get_view_interval())
         for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
             if not low - 1e-9 <= tick.get_loc() <= high + 1e-9:
                 hidden |= {id(tick.label1), id(tick.label2)}
-    texts: list[Any] = [one for one in figure.findobj(Text) if one.get_text().strip() and id(one) not in hidden]  # type: ignore[attr-defined]
-    named = [(one.get_text(), one) for one in texts if one.get_visible()]
+    texts: list[Any] = [
+        artist for artist in figure.findobj(Text) if artist.get_text().strip() and id(artist) not in hidden
+    ]  # type: ignore[attr-defined]
+    named = [(artist.get_text(), artist) for artist in texts if artist.get_visible()]
     named += [("legend", legend) for ax in figure.axes if (legend := ax.get_legend()) is not None]
-    boxes = [(name, one.get_window_extent()) for name, one in named]
+    boxes = [(name, artist.get_window_extent()) for name, artist in named]
     width, height = figure.bbox.width + 1, figure.bbox.height + 1
-    found = [name for name, box in boxes if min(box.min) < -1 or box.x1 > width or box.y1 > height]
-    return found + [f"axes {number}" for number, ax in enumerate(figure.axes) if ax.bbox.width < figure.bbox.width / 2]
+    problems = [name for name, box in boxes if min(box.min) < -1 or box.x1 > width or box.y1 > height]
+    return problems + [
+        f"axes {number}" for number, ax in enumerate(figure.axes) if ax.bbox.width < figure.bbox.width / 2
+    ]
 
 
 OPTIONS = {
@@ -550,7 +557,7 @@ OPTIONS = {
     "explain": "--topic 302 --show 5",
     "clicks": "--click-measure ss --gain exp",
 }
-"""What only one command takes, beside what all pictures do."""
+"""Options of one command in addition to the options of all pictures."""
 MANY_MEASURES = "ndcg@20 ap p@5 rbp(p=0.8) err@20 bpref rr"
 
 
@@ -560,32 +567,41 @@ MANY_MEASURES = "ndcg@20 ap p@5 rbp(p=0.8) err@20 bpref rr"
 def test_nothing_of_a_picture_is_cut_off_and_no_axes_are_squeezed(
     picture: str, measures: str, width: str, cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made: list[Figure] = []
+    figures: list[Figure] = []
     drawn = pictures.figure
-    monkeypatch.setattr(canvas, "figure", lambda *words, **named: made.append(drawn(*words, **named)) or made[-1])
-    one = measures == "ndcg@20"
+    monkeypatch.setattr(canvas, "figure", lambda *words, **named: figures.append(drawn(*words, **named)) or figures[-1])
+    has_one_measure = measures == "ndcg@20"
     runs = []
-    for number in range(2 if picture == "topics" else 3 if one else 10):
+    for number in range(2 if picture == "topics" else 3 if has_one_measure else 10):
         name = f"a-long-name-of-{'x' * (number % 4)}-a-run-{number}.run"
         lines = Path(RUNS[number % 3]).read_text().splitlines(keepends=True)
         (tmp_path / name).write_text("".join(line for line in lines if line.split()[0] < "313"))
         runs.append(name)
-    ranges = "rbp(p=0.1..0.9..0.2)" if one else "rbp(p=0.1..0.9..0.2) ndcg@1..10"
+    ranges = "rbp(p=0.1..0.9..0.2)" if has_one_measure else "rbp(p=0.1..0.9..0.2) ndcg@1..10"
     words = {
         "pr": (*runs, QRELS, "-m", "gap", "--depth", "100"),
-        "informative": (*runs[:2], QRELS, "-m", "gap" if one else "gap ap rr", "--depth", "50", "--min-found", "2"),
-        "weights": ("-m", "rbp(p=0.8)" if one else "rbp(p=0.8) dcg insq rbp(p=0.5) p@5 rbp(p=0.95) dcg@10"),
+        "informative": (
+            *runs[:2],
+            QRELS,
+            "-m",
+            "gap" if has_one_measure else "gap ap rr",
+            "--depth",
+            "50",
+            "--min-found",
+            "2",
+        ),
+        "weights": ("-m", "rbp(p=0.8)" if has_one_measure else "rbp(p=0.8) dcg insq rbp(p=0.5) p@5 rbp(p=0.95) dcg@10"),
         "fit": (*runs[:3], QRELS, "-m", ranges, "--to", "ap"),
         "power": (*runs, QRELS, "-m", measures, "--draws", "100"),
-        "correlate": (*runs, QRELS, "-m", "ndcg@20 ap" if one else measures),
+        "correlate": (*runs, QRELS, "-m", "ndcg@20 ap" if has_one_measure else measures),
         "explain": (runs[0], QRELS, "-m", measures, "--topic", "301"),
-        "clicks": (LOGS[1], QRELS, "-m", "err", *(() if one else ("--by", "kind"))),
+        "clicks": (LOGS[1], QRELS, "-m", "err", *(() if has_one_measure else ("--by", "kind"))),
     }.get(picture, (*runs, QRELS, "-m", measures))
-    if one:
+    if has_one_measure:
         words = (*words, *OPTIONS.get(picture, "").split())
     done = succeed(cli("plot", picture, *words, "--size", width, "-o", "x.png", "--quiet"))
     assert (done.out, done.messages) == (b"", [])
-    assert outside(made[0]) == []
+    assert outside(figures[0]) == []
 
 
 def test_a_legend_counts_columns_as_they_are_filled() -> None:
@@ -596,9 +612,9 @@ def test_a_legend_counts_columns_as_they_are_filled() -> None:
 def test_all_invalid_measures_are_reported_at_once(cli: Command) -> None:
     outcome = cli("plot", "fit", *RUNS, QRELS, "-m", "ndcg@10", "-o", "x.svg", "--quiet")
     assert outcome.code == 2
-    said = " ".join(outcome.messages)
-    assert "'ndcg@10': has no range" in said
-    assert "--to: no measure given" in said
+    message = " ".join(outcome.messages)
+    assert "'ndcg@10': has no range" in message
+    assert "--to: no measure given" in message
 
 
 def test_runs_beyond_the_colors_are_noted(ax: Axes) -> None:
@@ -631,8 +647,8 @@ def examples() -> Any:
 def test_the_pictures_of_the_readme_are_as_the_example_draws_them(
     name: str, examples: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
-    """Byte for byte by the matplotlib that drew them; by another the words and numbers, for it may lay them out
-    otherwise."""
+    """Compare bytes by the same version of matplotlib, otherwise words and numbers, as other versions may lay them
+    out differently."""
     monkeypatch.chdir(ROOT)
     stored = ROOT / "docs" / "pictures" / f"{name}.svg"
     examples.draw(tmp_path, [name])
@@ -640,11 +656,11 @@ def test_the_pictures_of_the_readme_are_as_the_example_draws_them(
     assert "<dc:description>gradedeval 0.1.0 | qrels " in now
     if request.config.getoption("--golden"):
         stored.write_text(now, encoding="utf-8")
-    before = stored.read_text(encoding="utf-8")
+    original = stored.read_text(encoding="utf-8")
     maker, words = (re.compile(pattern) for pattern in (r"gradedeval [^,]*, matplotlib [^<]*", r">([^<>]+)</text>"))
-    if maker.findall(before) == maker.findall(now):
-        assert before == now, "python examples/pictures.py docs/pictures runs topics"
-    assert words.findall(before) == words.findall(now)
+    if maker.findall(original) == maker.findall(now):
+        assert original == now, "python examples/pictures.py docs/pictures runs topics"
+    assert words.findall(original) == words.findall(now)
     assert len(words.findall(now)) > 10
 
 
@@ -668,8 +684,8 @@ def test_warnings_of_libraries_are_not_shown(cli: Command, monkeypatch: pytest.M
         return drawn(*words, **named)
 
     monkeypatch.setattr(canvas, "figure", warns)
-    said = succeed(cli("plot", "weights", "-m", "rbp", "-o", str(tmp_path / "x.svg")))
-    assert [line for line in said.messages if "deprecated" in line] == []
+    outcome = succeed(cli("plot", "weights", "-m", "rbp", "-o", str(tmp_path / "x.svg")))
+    assert [line for line in outcome.messages if "deprecated" in line] == []
 
 
 def test_of_very_many_topics_the_largest_differences_are_named(ax: Axes) -> None:

@@ -1,4 +1,4 @@
-"""`pool`: statistics by brute force, runs left out, what to judge, assessors beside other tools; messages."""
+"""`pool`: statistics by brute force, leave-one-out, documents to judge, assessors against other tools; messages."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def random_runs(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def pairs_of(*runs: Any) -> set[tuple[str, str]]:
-    """The topics with their documents."""
+    """Return the pairs of topic and document."""
     return {(topic, docno) for run in runs for topic, docnos in run.items() for docno in docnos}
 
 
@@ -46,120 +46,122 @@ def ranked(run: dict[str, dict[str, float]]) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_statistics_are_what_sets_and_loops_count(seed: int) -> None:
+def test_statistics_agree_with_sets_and_loops(seed: int) -> None:
     runs, qrels = random_runs(seed)
-    found = gradedeval.pool(runs, qrels, pool_depth=4, at=5)
+    pool = gradedeval.pool(runs, qrels, pool_depth=4, at=5)
     rankings = {name: ranked(run) for name, run in runs.items()}
-    tops = {name: {(topic, one) for topic, docs in run.items() for one in docs[:4]} for name, run in rankings.items()}
-    count = Counter(one for top in tops.values() for one in top)
-    for row in found.runs.to_dict("records"):
+    tops = {
+        name: {(topic, docno) for topic, docs in run.items() for docno in docs[:4]} for name, run in rankings.items()
+    }
+    count = Counter(docno for top in tops.values() for docno in top)
+    for row in pool.runs.to_dict("records"):
         mine = rankings[row["run"]]
-        alone = [(topic, one) for topic, one in tops[row["run"]] if count[topic, one] == 1]
-        grades = [qrels[topic][one] for topic, one in alone if one in qrels.get(topic, {})]
+        alone = [(topic, docno) for topic, docno in tops[row["run"]] if count[topic, docno] == 1]
+        grades = [qrels[topic][docno] for topic, docno in alone if docno in qrels.get(topic, {})]
         assert (row["unique"], row["unique_judged"]) == (len(alone), len(grades))
         assert row["unique_relevant"] == sum(grade >= 1 for grade in grades)
         depths = []
         for topic, judged in qrels.items():
             docs = mine.get(topic, [])
-            depths.append(next((at for at, one in enumerate(docs) if one not in judged), len(docs)))
+            depths.append(next((rank for rank, docno in enumerate(docs) if docno not in judged), len(docs)))
         assert (row["judged_depth"], row["least_judged_depth"]) == (np.median(depths), min(depths))
         firsts = [(mine.get(topic, [])[:5], judged) for topic, judged in qrels.items()]
-        at_five = [sum(one in judged for one in first) / max(len(first), 1) for first, judged in firsts]
+        at_five = [sum(docno in judged for docno in first) / max(len(first), 1) for first, judged in firsts]
         assert row["judged"] == pytest.approx(np.mean(at_five))
-    for row in found.overlap.to_dict("records"):
-        one, other = rankings[row["run"]], rankings[row["other"]]
+    for row in pool.overlap.to_dict("records"):
+        ranking, compared = rankings[row["run"]], rankings[row["other"]]
         shares = []
         for topic in qrels:
-            first, second = set(one.get(topic, [])[:5]), set(other.get(topic, [])[:5])
+            first, second = set(ranking.get(topic, [])[:5]), set(compared.get(topic, [])[:5])
             if first | second:
                 shares.append(len(first & second) / max(len(first), len(second)))
         assert row["overlap"] == pytest.approx(np.mean(shares))
-    for row in found.topics.to_dict("records"):
+    for row in pool.topics.to_dict("records"):
         judged = qrels[row["topic"]]
         assert (row["judged"], row["grade 1"]) == (len(judged), sum(grade == 1 for grade in judged.values()))
-        retrieved = {one for run in rankings.values() for one in run.get(row["topic"], [])}
-        assert row["found"] == sum(grade >= 1 and one in retrieved for one, grade in judged.items())
+        retrieved = {docno for run in rankings.values() for docno in run.get(row["topic"], [])}
+        assert row["found"] == sum(grade >= 1 and docno in retrieved for docno, grade in judged.items())
 
 
 def test_groups_share_their_documents() -> None:
     runs, qrels = random_runs(1)
-    found = gradedeval.pool(runs, qrels, groups={"A": "team", "B": "team"})
-    assert found.groups["group"].tolist() == ["team", "C", "D", "E"]
+    pool = gradedeval.pool(runs, qrels, groups={"A": "team", "B": "team"})
+    assert pool.groups["group"].tolist() == ["team", "C", "D", "E"]
     alone = gradedeval.pool(runs, qrels)
-    assert found.groups["unique"][0] >= alone.runs["unique"][:2].sum()
-    assert found.groups["unique"][1:].tolist() == alone.runs["unique"][2:].tolist()
+    assert pool.groups["unique"][0] >= alone.runs["unique"][:2].sum()
+    assert pool.groups["unique"][1:].tolist() == alone.runs["unique"][2:].tolist()
 
 
 def test_runs_without_qrels_have_depths_and_no_topics() -> None:
     runs, _ = random_runs(2)
-    found = gradedeval.pool(runs)
-    assert found.runs["judged"].isna().all()
-    assert found.topics.empty
-    assert found.depths["documents"].iloc[-1] == len(pairs_of(*runs.values()))
+    pool = gradedeval.pool(runs)
+    assert pool.runs["judged"].isna().all()
+    assert pool.topics.empty
+    assert pool.depths["documents"].iloc[-1] == len(pairs_of(*runs.values()))
 
 
 # --- runs left out ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("groups", [None, {"A": "x", "B": "x"}])
-def test_a_run_left_out_is_scored_without_what_it_alone_gave(groups: dict[str, str] | None) -> None:
+def test_a_run_left_out_is_scored_without_its_unique_judgments(groups: dict[str, str] | None) -> None:
     runs, qrels = random_runs(3)
     qrels["t0"]["top"] = 2
-    found = gradedeval.leave_one_out(runs, qrels, "ndcg@5 ap", groups=groups)
+    result = gradedeval.leave_one_out(runs, qrels, "ndcg@5 ap", groups=groups)
     of = {name: (groups or {}).get(name, name) for name in runs}
     pairs = {name: pairs_of(run) for name, run in runs.items()}
-    given = {group: set().union(*(pairs[name] for name in runs if of[name] == group)) for group in of.values()}
+    pools = {group: set().union(*(pairs[name] for name in runs if of[name] == group)) for group in of.values()}
     for name in runs:
-        others = set().union(*(docs for group, docs in given.items() if group != of[name]))
-        left = {topic: {one: grade for one, grade in judged.items()
-                        if (topic, one) not in given[of[name]] or (topic, one) in others}
+        others = set().union(*(docs for group, docs in pools.items() if group != of[name]))
+        reduced = {topic: {docno: grade for docno, grade in judged.items()
+                        if (topic, docno) not in pools[of[name]] or (topic, docno) in others}
                 for topic, judged in qrels.items()}  # fmt: skip
-        scores = gradedeval.evaluate(runs, left, "ndcg@5 ap").means_by_run
+        scores = gradedeval.evaluate(runs, reduced, "ndcg@5 ap").means_by_run
         full = gradedeval.evaluate(runs, qrels, "ndcg@5 ap").means_by_run
         for measure in ("ndcg@5", "ap"):
-            row = found.frame[(found.frame["run"] == name) & (found.frame["measure"] == measure)].iloc[0]
+            row = result.frame[(result.frame["run"] == name) & (result.frame["measure"] == measure)].iloc[0]
             assert row["score"] == pytest.approx(full[name][measure])
             assert row["score_without"] == pytest.approx(scores[name][measure])
-            above = [other for other in runs if scores[other][measure] > scores[name][measure] + 1e-12]
+            above = [compared for compared in runs if scores[compared][measure] > scores[name][measure] + 1e-12]
             assert row["rank_without"] == 1 + len(above)
-            orders = [np.array([one[other][measure] for other in runs]) for one in (full, scores)]
+            orders = [np.array([means[compared][measure] for compared in runs]) for means in (full, scores)]
             assert row["tau"] == pytest.approx(pd.Series(orders[0]).corr(pd.Series(orders[1]), method="kendall"))
 
 
-# --- what to judge ----------------------------------------------------------------------------------------------------
+# --- documents to judge -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_judged_documents_are_never_listed_again(strategy: Any) -> None:
     runs, qrels = random_runs(4)
-    asked: set[tuple[str, str]] = set()
+    listed: set[tuple[str, str]] = set()
     unjudged = pairs_of(*runs.values()) - pairs_of(qrels)
     while True:
-        found = gradedeval.to_judge(runs, qrels, strategy, budget=9, measure="ndcg@5").frame
-        batch = set(zip(found["topic"], found["docno"], strict=True))
-        assert len(batch) == len(found)
-        assert not batch & asked
-        asked |= batch
+        result = gradedeval.to_judge(runs, qrels, strategy, budget=9, measure="ndcg@5").frame
+        batch = set(zip(result["topic"], result["docno"], strict=True))
+        assert len(batch) == len(result)
+        assert not batch & listed
+        listed |= batch
         for topic, docno in batch:
             assert docno not in qrels[topic]
             qrels[topic][docno] = 1
-        if len(found) < 9:
+        if len(result) < 9:
             break
-    if strategy in BY_MEASURE:  # which leave out what cannot change the measure, or the order by it
+    if strategy in BY_MEASURE:  # which leave out documents that cannot change the measure, or the order by it
         seen = {(t, d) for run in map(ranked, runs.values()) for t in run for d in run[t][:5]} & unjudged
-        assert asked == seen if strategy == "residual" else asked <= seen
+        assert listed == seen if strategy == "residual" else listed <= seen
     else:
-        assert asked == unjudged
+        assert listed == unjudged
 
 
-def test_what_the_qrels_list_is_not_asked_for_where_it_counts_as_unjudged() -> None:
+def test_listed_documents_that_count_as_unjudged_are_not_listed_again() -> None:
     runs, qrels = {"A": {"t": {"a": 2.0, "b": 1.0}}}, {"t": {"a": -1, "x": 1}}
-    found = gradedeval.to_judge(runs, qrels, negative="unjudged").frame
-    assert found["docno"].tolist() == ["b"]
+    result = gradedeval.to_judge(runs, qrels, negative="unjudged").frame
+    assert result["docno"].tolist() == ["b"]
 
 
-def test_rbp_weights_are_those_of_the_paper() -> None:
-    """Methods A, B and C of Moffat, Webber & Zobel, by hand: two runs of two documents, p = 0.5."""
+def test_rbp_weights_agree_with_the_paper() -> None:
+    """Check methods A, B and C of Moffat, Webber & Zobel by hand: two runs of two documents, p = 0.5."""
     runs = {"A": {"t": {"a": 2.0, "b": 1.0}}, "B": {"t": {"b": 2.0, "c": 1.0}}}
     qrels = {"t": {"b": 1, "x": 0}}
     weights = dict[Any, dict[str, float]]()
@@ -167,17 +169,17 @@ def test_rbp_weights_are_those_of_the_paper() -> None:
         frame = gradedeval.to_judge(runs, qrels, strategy, persistence=0.5).frame
         weights[strategy] = dict(zip(frame["docno"], frame["weight"], strict=True))
     assert weights["rbp-a"] == {"a": 0.5, "c": 0.25}
-    # Residuals: of A ½ for a and ¼ for what lies below; of B ¼ for c and ¼. Bases: ¼ of A, ½ of B.
+    # Residuals: of A ½ for a and ¼ for lower ranks; of B ¼ for c and ¼. Bases: ¼ of A, ½ of B.
     assert weights["rbp-b"] == {"a": 0.5 * 0.75, "c": 0.25 * 0.5}
     assert weights["rbp-c"] == {"a": 0.5 * 0.75 * 0.625**3, "c": 0.25 * 0.5 * 0.75**3}
 
 
 def test_the_best_ranks_come_first_by_depth() -> None:
     runs, qrels = random_runs(5)
-    found = gradedeval.to_judge(runs, qrels, "depth", pool_depth=3).frame
-    assert found["best_rank"].is_monotonic_increasing
-    assert found["best_rank"].max() <= 3
-    first = found.iloc[0]
+    result = gradedeval.to_judge(runs, qrels, "depth", pool_depth=3).frame
+    assert result["best_rank"].is_monotonic_increasing
+    assert result["best_rank"].max() <= 3
+    first = result.iloc[0]
     assert f":{first['best_rank']}" in first["wanted_by"]
 
 
@@ -185,19 +187,22 @@ def some_runs(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
     draw = random.Random(seed)
     docnos = [f"d{number}" for number in range(9)]
     runs = {
-        name: {topic: {one: draw.random() for one in draw.sample(docnos, 5)} for topic in ("t", "u")} for name in "ABC"
+        name: {topic: {docno: draw.random() for docno in draw.sample(docnos, 5)} for topic in ("t", "u")}
+        for name in "ABC"
     }
-    return runs, {topic: {one: draw.randint(0, 2) for one in draw.sample(docnos, 3)} | {"x": 2} for topic in ("t", "u")}
+    return runs, {
+        topic: {docno: draw.randint(0, 2) for docno in draw.sample(docnos, 3)} | {"x": 2} for topic in ("t", "u")
+    }
 
 
-def weight(runs: Any, before: Any, after: Any, most: Any, measure: str, pairs: bool) -> float:
-    rises = {run: after[run][measure] - before[run][measure] for run in runs}
+def weight(runs: Any, original: Any, after: Any, most: Any, measure: str, pairs: bool) -> float:
+    rises = {run: after[run][measure] - original[run][measure] for run in runs}
     if not pairs:
         return sum(rises.values())
     weight = 0.0
     for pair in combinations(runs, 2):
-        low, high = sorted(pair, key=lambda run: before[run][measure])
-        if most[low][measure] >= before[high][measure]:
+        low, high = sorted(pair, key=lambda run: original[run][measure])
+        if most[low][measure] >= original[high][measure]:
             weight += abs(rises[low] - rises[high])
     return weight
 
@@ -205,23 +210,23 @@ def weight(runs: Any, before: Any, after: Any, most: Any, measure: str, pairs: b
 @pytest.mark.one_in(10)
 @pytest.mark.parametrize("strategy", ["residual", "pairs"])
 @pytest.mark.parametrize(("measure", "seed"), [("err@4", 1), ("rbp(p=0.5)", 2), ("p@3", 3)])
-def test_each_choice_is_the_heaviest_given_those_before_it(strategy: Any, measure: str, seed: int) -> None:
-    """What is chosen becomes a judgment of the top grade, for measures that no ideal ranking changes."""
+def test_each_choice_is_the_heaviest_after_the_previous_ones(strategy: Any, measure: str, seed: int) -> None:
+    """Give each chosen document the top grade, by measures that no ideal ranking changes."""
     runs, qrels = some_runs(seed)
-    found = gradedeval.to_judge(runs, qrels, strategy, measure=measure, budget=5).frame
+    result = gradedeval.to_judge(runs, qrels, strategy, measure=measure, budget=5).frame
     scores = gradedeval.evaluate(runs, qrels, measure, residuals="total")
     most = {run.run: {measure: float((run.score + run.residual).mean())} for run in scores.runs}
-    before = scores.means_by_run
-    for topic, docno, expected in found[["topic", "docno", "weight"]].itertuples(index=False):
+    original = scores.means_by_run
+    for topic, docno, expected in result[["topic", "docno", "weight"]].itertuples(index=False):
         weights = {}
-        for one in pairs_of(*runs.values()) - pairs_of(qrels):
-            more = {t: judged | ({one[1]: 2} if t == one[0] else {}) for t, judged in qrels.items()}
+        for pair in pairs_of(*runs.values()) - pairs_of(qrels):
+            more = {t: judged | ({pair[1]: 2} if t == pair[0] else {}) for t, judged in qrels.items()}
             after = gradedeval.evaluate(runs, more, measure).means_by_run
-            weights[one] = weight(runs, before, after, most, measure, strategy == "pairs")
+            weights[pair] = weight(runs, original, after, most, measure, strategy == "pairs")
         assert expected == pytest.approx(max(weights.values()))
         assert weights[topic, docno] == pytest.approx(expected)
         qrels[topic][docno] = 2
-        before = gradedeval.evaluate(runs, qrels, measure).means_by_run
+        original = gradedeval.evaluate(runs, qrels, measure).means_by_run
 
 
 @pytest.mark.parametrize("strategy", ["residual", "pairs"])
@@ -236,25 +241,25 @@ def test_lazy_updates_find_the_same_independent_documents(strategy: Any, monkeyp
 
 
 def test_a_topic_without_relevant_documents_can_rise_to_the_ceiling_once() -> None:
-    """By ndcg with the ideal ranking of the qrels: of no relevant document any gain is all there is."""
+    """Check ndcg with the ideal ranking of the qrels: without relevant documents any gain is the maximum."""
     runs = {name: {"none": {"a": 3.0, "b": 2.0}, "one": {"c": 3.0, "r": 2.0, "d": 1.0}} for name in "AB"}
     runs["B"]["none"] = {"b": 3.0, "e": 2.0}
     qrels = {"none": {"x": 0}, "one": {"r": 1, "y": 1}}
-    found = gradedeval.to_judge(runs, qrels, "residual", measure="ndcg@5").frame
-    assert np.isfinite(found["weight"]).all()
-    first = found.iloc[0]
+    result = gradedeval.to_judge(runs, qrels, "residual", measure="ndcg@5").frame
+    assert np.isfinite(result["weight"]).all()
+    first = result.iloc[0]
     assert (first["docno"], first["weight"]) == ("b", 1.0)  # two runs rise by ½, to the ceiling
-    # The others of that topic add nothing to it; they come when all begins anew.
-    assert found["docno"].tolist()[1] == "c"
-    assert set(found["docno"]) == set("abcde")
+    # The others of that topic add nothing to it; they come in the next round.
+    assert result["docno"].tolist()[1] == "c"
+    assert set(result["docno"]) == set("abcde")
     assert np.isfinite(gradedeval.to_judge(runs, qrels, "pairs", measure="ndcg@5").frame["weight"]).all()
 
 
 def test_topics_without_relevant_documents_do_not_come_first(cli: Command, tmp_path: Path) -> None:
-    """Of the real qrels, without the relevant ones of a topic."""
+    """Remove the relevant documents of a topic from the real qrels."""
     qrels = tmp_path / "some.qrels"
     lines = [line.split() for line in Path(QRELS).read_text().splitlines()]
-    qrels.write_text("".join(" ".join(one) + "\n" for one in lines if one[0] != "301" or int(one[3]) < 1))
+    qrels.write_text("".join(" ".join(fields) + "\n" for fields in lines if fields[0] != "301" or int(fields[3]) < 1))
     for strategy in ("residual", "pairs"):
         done = cli("pool", *RUNS, str(qrels), "--to-judge", "--strategy", strategy, "-m", "ap", "--budget", "30")
         assert "inf" not in done.text
@@ -268,13 +273,13 @@ def test_documents_that_cannot_change_the_measure_are_left_out() -> None:
     qrels = {"t": {"a": 0, "x": 1}}
     strategy: Any
     for strategy in ("residual", "pairs"):
-        found = gradedeval.to_judge(runs, qrels, strategy, measure="ndcg@2")
-        assert found.frame["docno"].tolist() == ["b"]
-        assert found.remaining == 1
+        result = gradedeval.to_judge(runs, qrels, strategy, measure="ndcg@2")
+        assert result.frame["docno"].tolist() == ["b"]
+        assert result.remaining == 1
     assert gradedeval.to_judge(runs, qrels, "residual", measure="ndcg@1").frame.empty
 
 
-def test_those_that_want_a_document_are_named_by_rank(tmp_path: Path, cli: Command) -> None:
+def test_runs_that_retrieve_a_document_are_named_by_rank(tmp_path: Path, cli: Command) -> None:
     ranks = {"first one": 4, "second; [x]": 3, "third": 1, "fourth": 2}
     files = []
     for name, rank in ranks.items():
@@ -296,53 +301,56 @@ def test_a_short_list_says_that_no_other_document_counts(cli: Command) -> None:
 
 
 @pytest.mark.exhaustive
-def test_kappa_and_alpha_are_those_of_other_tools() -> None:
+def test_kappa_and_alpha_agree_with_other_tools() -> None:
     metrics, krippendorff = pytest.importorskip("sklearn.metrics"), pytest.importorskip("krippendorff")
     draw = np.random.default_rng(3)
     for _ in range(10):
-        one = draw.integers(0, 4, 60)
-        other = np.clip(one + draw.integers(-1, 2, 60), 0, 3)
-        table = np.bincount(one * 4 + other, minlength=16).reshape(4, 4)
-        assert cohen_kappa(table) == pytest.approx(metrics.cohen_kappa_score(one, other))
-        weighted = metrics.cohen_kappa_score(one, other, weights="linear")
+        first = draw.integers(0, 4, 60)
+        second = np.clip(first + draw.integers(-1, 2, 60), 0, 3)
+        table = np.bincount(first * 4 + second, minlength=16).reshape(4, 4)
+        assert cohen_kappa(table) == pytest.approx(metrics.cohen_kappa_score(first, second))
+        weighted = metrics.cohen_kappa_score(first, second, weights="linear")
         assert cohen_kappa(table, linear=True) == pytest.approx(weighted)
-        theirs = krippendorff.alpha(reliability_data=np.stack([one, other]), level_of_measurement="ordinal")
+        theirs = krippendorff.alpha(reliability_data=np.stack([first, second]), level_of_measurement="ordinal")
         assert ordinal_alpha(table) == pytest.approx(theirs)
 
 
 def test_the_scale_is_that_of_both_qrels() -> None:
-    """0, 1, 2, 3, of which 2 is used only outside the common documents: 3 stands three steps from 0, not two."""
+    """Check grades 0, 1, 2, 3, of which 2 is used only outside the common documents: 3 stands three steps from 0,
+    not two."""
     first = {"t": {"a": 0, "b": 1, "c": 3, "d": 3, "x": 2}}
     second = {"t": {"a": 0, "b": 3, "c": 1, "d": 3}}
-    found = gradedeval.agreement(first, second)
-    assert found.confusion.index.tolist() == ["0", "1", "2", "3"]
+    agreement = gradedeval.agreement(first, second)
+    assert agreement.confusion.index.tolist() == ["0", "1", "2", "3"]
     # Observed: two of distance 2 of four. By chance (1·1·0 + …): rows 1 1 0 2, columns 1 1 0 2.
     distance = np.abs(np.arange(4)[:, None] - np.arange(4))
     marginals = np.array([1, 1, 0, 2])
     chance = (distance * np.outer(marginals, marginals)).sum() / 4
-    assert found.weighted_kappa == pytest.approx(1 - 4 / chance)
+    assert agreement.weighted_kappa == pytest.approx(1 - 4 / chance)
 
 
-def test_relevant_goes_by_the_options_where_the_measure_has_no_level() -> None:
+def test_the_options_set_the_level_of_measures_without_one() -> None:
     runs = {"A": {"t": {"a": 2.0, "b": 1.0, "c": 0.5}}, "B": {"t": {"c": 1.0}}}
     qrels = {"t": {"a": 1, "b": 2, "c": 2}}
-    found = gradedeval.leave_one_out(runs, qrels, "ap ndcg@5 ap(rel=1)", rel=2).frame
-    assert found[found["run"] == "A"]["unique_relevant"].tolist() == [1, 1, 2]
+    result = gradedeval.leave_one_out(runs, qrels, "ap ndcg@5 ap(rel=1)", rel=2).frame
+    assert result[result["run"] == "A"]["unique_relevant"].tolist() == [1, 1, 2]
 
 
 def test_alpha_by_hand() -> None:
-    """Nine pairs of grades 0 and 1, one of them 0 and 1: α = 1 − (n − 1) Σ o / Σ e."""
+    """Check nine pairs of grades 0 and 1, one of them 0 and 1: α = 1 − (n − 1) Σ o / Σ e."""
     table = np.array([[4, 1], [0, 4]])
     assert ordinal_alpha(table) == pytest.approx(1 - 17 * 2 / (2 * 9 * 9))
 
 
 def test_two_assessors_and_the_order_of_runs() -> None:
     runs, qrels = random_runs(6)
-    other = {topic: {docno: min(grade, 1) for docno, grade in judged.items()} for topic, judged in qrels.items()}
-    found = gradedeval.agreement(qrels, other, runs, "ap ndcg@5")
-    assert found.documents == sum(map(len, qrels.values()))
-    assert found.confusion.loc["2", "1"] == sum(grade == 2 for judged in qrels.values() for grade in judged.values())
-    by_measure = found.orders.set_index("measure")
+    second = {topic: {docno: min(grade, 1) for docno, grade in judged.items()} for topic, judged in qrels.items()}
+    agreement = gradedeval.agreement(qrels, second, runs, "ap ndcg@5")
+    assert agreement.documents == sum(map(len, qrels.values()))
+    assert agreement.confusion.loc["2", "1"] == sum(
+        grade == 2 for judged in qrels.values() for grade in judged.values()
+    )
+    by_measure = agreement.orders.set_index("measure")
     assert by_measure.loc["ap", "tau"] == pytest.approx(1)  # of binary relevance they agree
     with pytest.raises(InputError, match="shares no topics"):
         gradedeval.agreement(qrels, {"other": {"d": 1}})
@@ -350,25 +358,27 @@ def test_two_assessors_and_the_order_of_runs() -> None:
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 def test_savings_by_a_second_assessor_agree_with_a_second_implementation() -> None:
-    """As prediction-powered inference on the topics of both; differences are of pairs of runs."""
+    """Compare with prediction-powered inference on the topics of both; differences are of pairs of runs."""
     qrels: dict[str, dict[str, int]] = {}
     for line in Path(QRELS).read_text().splitlines():
         topic, _, docno, grade = line.split()
         qrels.setdefault(topic, {})[docno] = max(0, int(grade))
-    other = {topic: {docno: min(grade, 2) for docno, grade in judged.items()} for topic, judged in qrels.items()}
-    found = gradedeval.agreement(qrels, other, RUNS, "ndcg@10")
-    sides = [gradedeval.evaluate(RUNS, one, "ndcg@10", top_grade=4) for one in (qrels, other)]
+    second = {topic: {docno: min(grade, 2) for docno, grade in judged.items()} for topic, judged in qrels.items()}
+    agreement = gradedeval.agreement(qrels, second, RUNS, "ndcg@10")
+    sides = [gradedeval.evaluate(RUNS, judgments, "ndcg@10", top_grade=4) for judgments in (qrels, second)]
     h, m = (np.array([run.score[:, 0] for run in scores.runs]) for scores in sides)
     narrower, times = could_save(h, m)
-    assert found.runs[["narrower", "times"]].to_numpy() == pytest.approx(np.transpose([narrower, times]), rel=1e-6)
+    assert agreement.runs[["narrower", "times"]].to_numpy() == pytest.approx(np.transpose([narrower, times]), rel=1e-6)
     pairs = np.triu_indices(len(RUNS), 1)
     of_pairs = np.median(could_save(h[pairs[0]] - h[pairs[1]], m[pairs[0]] - m[pairs[1]]), axis=1)
-    (row,) = found.orders.to_dict("records")
+    (row,) = agreement.orders.to_dict("records")
     assert [row["narrower"], row["times"]] == pytest.approx([np.median(narrower), np.median(times)])
     assert [row["narrower_differences"], row["times_differences"]] == pytest.approx(of_pairs.tolist())
-    few = gradedeval.agreement({topic: qrels[topic] for topic in list(qrels)[:4]}, other, RUNS, "ndcg@10")
+    few = gradedeval.agreement({topic: qrels[topic] for topic in list(qrels)[:4]}, second, RUNS, "ndcg@10")
     assert few.orders["times"].isna().all()
-    assert any("topics saved" in block.names for block in found.document("wide").blocks if not isinstance(block, str))
+    assert any(
+        "topics saved" in block.names for block in agreement.document("wide").blocks if not isinstance(block, str)
+    )
 
 
 # --- at the prompt ----------------------------------------------------------------------------------------------------
@@ -388,14 +398,14 @@ def test_lines_to_judge_become_qrels(cli: Command, tmp_path: Path) -> None:
 
 
 def many_documents() -> tuple[dict[str, Any], dict[str, Any]]:
-    """Two runs with 120 unjudged documents of 121."""
+    """Return two runs with 120 unjudged documents of 121."""
     ranking = {f"d{number:03}": 200.0 - number for number in range(121)}
     relevant = {"d000": 1, **{f"x{number}": 1 for number in range(200)}}  # every document can change ap
     return {"A": {"t": ranking}, "B": {"t": ranking | {"d120": 900.0}}}, {"t": relevant}
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_the_default_budget_says_what_it_leaves_out(strategy: Any) -> None:
+def test_the_default_budget_reports_the_documents_left_out(strategy: Any) -> None:
     runs, qrels = many_documents()
     short = gradedeval.to_judge(runs, qrels, strategy, measure="ap")
     all_documents = gradedeval.to_judge(runs, qrels, strategy, measure="ap", budget=120)
@@ -410,12 +420,12 @@ def test_the_default_budget_says_what_it_leaves_out(strategy: Any) -> None:
 def test_with_a_depth_the_whole_pool_is_to_judge(strategy: Any, depth: str) -> None:
     runs, qrels = many_documents()
     keywords: dict[str, Any] = {depth: 115}
-    found = gradedeval.to_judge(runs, qrels, strategy, measure="ap", **keywords)
-    assert len(found.frame) == 115  # 114 down to rank 115 of A, and the first of B
-    assert found.remaining == 0
-    assert not any("unjudged documents; budget" in note for note in found.notes)
+    result = gradedeval.to_judge(runs, qrels, strategy, measure="ap", **keywords)
+    assert len(result.frame) == 115  # 114 down to rank 115 of A, and the first of B
+    assert result.remaining == 0
+    assert not any("unjudged documents; budget" in note for note in result.notes)
     some = gradedeval.to_judge(runs, qrels, strategy, measure="ap", budget=7, **keywords)
-    assert some.frame.equals(found.frame[:7])
+    assert some.frame.equals(result.frame[:7])
 
 
 def test_a_file_of_statistics_says_that_it_lists_no_documents(cli: Command, tmp_path: Path) -> None:
@@ -441,11 +451,11 @@ def test_each_question_has_a_table(cli: Command, tmp_path: Path) -> None:
     groups = tmp_path / "teams.txt"
     groups.write_text("rivers-bm25.run ours\nrivers-bm25-rm3.run ours\n")
     statistics = cli("pool", *RUNS, QRELS, "--groups", str(groups))
-    said = "2 runs in no group (rivers-neural.run, rivers-dense.run); each forms its own group"
-    assert said in statistics.messages[-1]
+    message = "2 runs in no group (rivers-neural.run, rivers-dense.run); each forms its own group"
+    assert message in statistics.messages[-1]
     assert "judged depth" in statistics.text
-    left = cli("pool", *RUNS, QRELS, "--leave-one-out", "-m", "ap").text
-    assert "largest drop" in left
+    left_out = cli("pool", *RUNS, QRELS, "--leave-one-out", "-m", "ap").text
+    assert "largest drop" in left_out
     agreement = cli("agreement", QRELS, QRELS, *RUNS, "-m", "ap").text
     assert "100.0%  1.0000        1.0000           1.0000" in agreement
     assert "are unknown: scores by both are the same, or do not vary over topics" in " ".join(agreement.split())
@@ -466,7 +476,7 @@ def test_each_question_has_a_table(cli: Command, tmp_path: Path) -> None:
         (("--to-judge", "--strategy", "rbp"), "--strategy: invalid value 'rbp'; did you mean 'rbp-"),
     ],
 )  # fmt: skip
-def test_what_makes_no_sense_is_one_line(words: tuple[str, ...], message: str, cli: Command) -> None:
+def test_invalid_combinations_of_options_are_one_line(words: tuple[str, ...], message: str, cli: Command) -> None:
     done = cli("pool", *RUNS, QRELS, *words)
     assert done.code == 2
     assert message in done.messages[-1]
@@ -494,29 +504,29 @@ def test_both_qrels_come_first_or_last(words: str, cli: Command, tmp_path: Path)
     stricter = tmp_path / "stricter.qrels"
     rows = [line.split() for line in Path(QRELS).read_text().splitlines()]
     stricter.write_text("".join(f"{topic} 0 {docno} {int(int(grade) > 1)}\n" for topic, _, docno, grade in rows))
-    found = cli("agreement", *words.format(QRELS, stricter, " ".join(RUNS)).split(), "-m", "ap", "-f", "csv")
-    assert found.code == 0, found.messages
-    assert found.text == cli("agreement", QRELS, str(stricter), *RUNS, "-m", "ap", "-f", "csv").text
-    assert f"\ntau,ap,,,{gradedeval.agreement(QRELS, stricter, RUNS, 'ap').orders['tau'].item()}\n" in found.text
+    outcome = cli("agreement", *words.format(QRELS, stricter, " ".join(RUNS)).split(), "-m", "ap", "-f", "csv")
+    assert outcome.code == 0, outcome.messages
+    assert outcome.text == cli("agreement", QRELS, str(stricter), *RUNS, "-m", "ap", "-f", "csv").text
+    assert f"\ntau,ap,,,{gradedeval.agreement(QRELS, stricter, RUNS, 'ap').orders['tau'].item()}\n" in outcome.text
 
 
 @pytest.mark.parametrize("command", ["", "correlate", "compare", "check --min ap=0"])
 def test_two_qrels_name_the_command_that_takes_them(command: str, cli: Command) -> None:
-    found = cli(*command.split(), *RUNS, QRELS, QRELS)
-    assert found.code == 2
-    assert f"{QRELS}: is a file of qrels, and so is {QRELS}; `gradedeval agreement {QRELS} " in found.messages[-1]
+    outcome = cli(*command.split(), *RUNS, QRELS, QRELS)
+    assert outcome.code == 2
+    assert f"{QRELS}: is a file of qrels, and so is {QRELS}; `gradedeval agreement {QRELS} " in outcome.messages[-1]
 
 
 def test_agreement_needs_two_qrels(cli: Command) -> None:
-    said = cli("agreement", QRELS).messages
-    assert said == ["expected two qrels files; usage: gradedeval agreement QRELS QRELS2 [RUN]..."]
+    messages = cli("agreement", QRELS).messages
+    assert messages == ["expected two qrels files; usage: gradedeval agreement QRELS QRELS2 [RUN]..."]
 
 
 @pytest.mark.parametrize("header", ["query-id\tcorpus-id\tscore", "qid\tdocno\trank\tscore"])
 def test_two_runs_with_headers_of_qrels_are_runs(header: str, cli: Command, tmp_path: Path) -> None:
     for name in "ab":
         values = {"query-id": "301", "qid": "301", "rank": "1", "score": "2.5"}
-        fields = [values.get(one, "d") for one in header.split()]
+        fields = [values.get(heading, "d") for heading in header.split()]
         (tmp_path / name).write_text(header + "\n" + "\t".join(fields) + "\n")
-    found = cli(str(tmp_path / "a"), str(tmp_path / "b"), QRELS, "-m", "rr")
-    assert found.code == 0, found.messages
+    outcome = cli(str(tmp_path / "a"), str(tmp_path / "b"), QRELS, "-m", "rr")
+    assert outcome.code == 0, outcome.messages

@@ -26,36 +26,36 @@ def matrix() -> Matrix:
     return to_matrix(gradedeval.evaluate(RUNS, QRELS, "ndcg@10 p@5"))
 
 
-def test_the_levels_are_those_of_each_pair(matrix: Matrix) -> None:
-    found = gradedeval.power(matrix, draws=300, seed=4)
+def test_the_levels_agree_with_each_pair(matrix: Matrix) -> None:
+    power = gradedeval.power(matrix, draws=300, seed=4)
     paired = matrix.paired("ndcg@10")
-    curve = found.curve[found.curve["measure"] == "ndcg@10"]
+    curve = power.curve[power.curve["measure"] == "ndcg@10"]
     for row in curve.itertuples():
-        own, other = (paired.score[paired.runs.index(str(name))] for name in (row.run, row.other))
-        level, needed = studentized((own - other)[None], 300, 4, 0.05)
+        first, second = (paired.score[paired.runs.index(str(name))] for name in (row.run, row.other))
+        level, needed = studentized((first - second)[None], 300, 4, 0.05)
         assert (row.level, row.needed) == (level[0], pytest.approx(needed[0]))
-        assert row.difference == pytest.approx((own - other).mean())
+        assert row.difference == pytest.approx((first - second).mean())
     assert curve["pair"].tolist() == [1, 2, 3, 4, 5, 6]
     assert (np.diff(curve["level"]) <= 0).all()
 
 
 def test_power_is_the_share_of_pairs_below_alpha(matrix: Matrix) -> None:
-    found = gradedeval.power(matrix, draws=300, alpha=0.05)
-    for row in found.frame.itertuples():
-        own = found.curve[found.curve["measure"] == row.measure]
-        assert row.significant == (own["level"] < 0.05).sum()
+    power = gradedeval.power(matrix, draws=300, alpha=0.05)
+    for row in power.frame.itertuples():
+        curve = power.curve[power.curve["measure"] == row.measure]
+        assert row.significant == (curve["level"] < 0.05).sum()
         assert row.power == row.significant / 6
-        assert row.needed == own["needed"].max()
+        assert row.needed == curve["needed"].max()
         assert (row.runs, row.topics, row.pairs) == (4, 50, 6)
 
 
-def test_the_best_runs_are_those_of_each_measure(matrix: Matrix) -> None:
-    found = gradedeval.power(matrix, draws=50, best_runs=2)
-    assert found.frame["pairs"].tolist() == [1, 1]
+def test_the_best_runs_are_chosen_by_each_measure(matrix: Matrix) -> None:
+    power = gradedeval.power(matrix, draws=50, best_runs=2)
+    assert power.frame["pairs"].tolist() == [1, 1]
     for measure in matrix.measures:
         means = matrix.paired(measure).summaries
-        best = {matrix.runs[at] for at in np.argsort(-means)[:2].tolist()}
-        row = found.curve[found.curve["measure"] == measure].iloc[0]
+        best = {matrix.runs[index] for index in np.argsort(-means)[:2].tolist()}
+        row = power.curve[power.curve["measure"] == measure].iloc[0]
         assert {row["run"], row["other"]} == best
     assert gradedeval.power(matrix, draws=50, best_runs=9).frame["runs"].tolist() == [4, 4]
 
@@ -89,7 +89,7 @@ def test_one_topic_has_no_power() -> None:
 
 def planned(variance: float, difference: float = 0.1, systems: int = 2, alpha: float = 0.05,
             beta: float = 0.2) -> dict[str, dict[str, Any]]:  # fmt: skip
-    """Designs of systems whose scores have this variance, whatever the topic."""
+    """Return designs for systems with this variance of scores in every topic."""
     rows = designs(Aim(difference, alpha, beta), systems, variance, variance)
     return {row["design"]: row for row in rows}
 
@@ -99,14 +99,16 @@ def needed(variance: float, difference: float = 0.1, systems: int = 2) -> dict[s
 
 
 def test_known_sample_sizes() -> None:
-    """Cohen 1988 and G*Power: paired t, d = .5: 34, d = .2: 199; one-way, three groups, f = .25: 53 each."""
+    """Compare with Cohen 1988 and G*Power: paired t, d = .5: 34, d = .2: 199; one-way, three groups, f = .25: 53
+    each."""
     assert needed(variance=1, difference=0.5 * math.sqrt(2))["t"] == 34
     assert needed(variance=1, difference=0.2 * math.sqrt(2))["t"] == 199
     assert needed(variance=1, difference=0.25 * math.sqrt(6), systems=3)["one-way anova"] == 53
 
 
 def test_sakai_s_relations() -> None:
-    """ANOVA of two systems is the t test, and of ten close to the interval as wide as the difference."""
+    """Check that ANOVA of two systems is the t test, and that ANOVA of ten is close to the interval as wide as the
+    difference."""
     two = needed(variance=0.0471, difference=0.1)
     assert two["anova"] == two["t"]
     assert abs(two["one-way anova"] - two["t"]) <= 1
@@ -119,7 +121,7 @@ def test_sakai_s_relations() -> None:
 def test_no_smaller_number_suffices_by_the_noncentral_t(difference: float, alpha: float, beta: float) -> None:
     def power(topics: int) -> float:
         critical, shift = stats.t.isf(alpha / 2, topics - 1), difference * math.sqrt(topics / (2 * 0.06))
-        wrong_way = np.nan_to_num(stats.nct.cdf(-critical, topics - 1, shift))  # nan where it is all but 0
+        wrong_way = np.nan_to_num(stats.nct.cdf(-critical, topics - 1, shift))  # nan if it is nearly 0
         return float(stats.nct.sf(critical, topics - 1, shift) + wrong_way)
 
     row = planned(0.06, difference, alpha=alpha, beta=beta)["t"]
@@ -158,7 +160,7 @@ def test_the_two_way_analysis_finds_the_difference_as_often_as_planned() -> None
     assert (f >= stats.f.isf(0.05, 3, 3 * (topics - 1))).mean() == pytest.approx(row["power"], abs=0.02)
 
 
-def test_variances_are_those_of_the_runs() -> None:
+def test_variances_agree_with_the_runs() -> None:
     scores = gradedeval.evaluate(RUNS[:3], QRELS, "ap")
     frame = gradedeval.plan_topics(scores, difference=0.2).frame.set_index("design")
     score = to_matrix(scores).paired("ap").score
@@ -181,13 +183,13 @@ def test_runs_that_differ_alike_need_two_topics_and_equal_ones_cannot_tell() -> 
 def test_a_plan_is_printed(cli: Command) -> None:
     text = cli("power", *RUNS[:3], QRELS, "--plan", "-m", "ap", "--difference", "0.05", "--beta", "0.1").words
     assert "topics to detect a difference of 0.05 with power 0.9 at alpha 0.05 | interval: 95%, as wide" in text
-    found = cli("power", *RUNS[:3], QRELS, "--plan", "-m", "ap", "-f", "csv")
+    outcome = cli("power", *RUNS[:3], QRELS, "--plan", "-m", "ap", "-f", "csv")
     frame = gradedeval.plan_topics(RUNS[:3], QRELS, "ap").frame
-    assert [int(row["needed"]) for row in rows(found.text)] == frame["needed"].tolist()
+    assert [int(row["needed"]) for row in rows(outcome.text)] == frame["needed"].tolist()
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--beta", "0.1", *RUNS[:3], QRELS), "--beta: needs --plan; add --plan"),
         (("--plan", "--draws", "9", *RUNS[:3], QRELS), "--draws: does not apply to --plan; leave it out"),
@@ -196,8 +198,8 @@ def test_a_plan_is_printed(cli: Command) -> None:
         (("--plan", RUNS[0], QRELS), "a plan needs at least two runs; add a run"),
     ],
 )  # fmt: skip
-def test_impossible_plans_are_a_one_line_error(words: tuple[str, ...], said: str, cli: Command) -> None:
-    found = cli("power", *words)
-    said_of_runs = [line for line in found.messages if "no relevant documents" in line]
-    assert (found.code, len(found.messages)) == (2, 1 + len(said_of_runs))
-    assert found.messages[-1] == said or (said[-1] == "…" and found.messages[-1].startswith(said[:-1]))
+def test_impossible_plans_are_a_one_line_error(words: tuple[str, ...], message: str, cli: Command) -> None:
+    outcome = cli("power", *words)
+    said_of_runs = [line for line in outcome.messages if "no relevant documents" in line]
+    assert (outcome.code, len(outcome.messages)) == (2, 1 + len(said_of_runs))
+    assert outcome.messages[-1] == message or (message[-1] == "…" and outcome.messages[-1].startswith(message[:-1]))

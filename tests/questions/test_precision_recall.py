@@ -21,66 +21,66 @@ JUDGED = {"1": {"a": 1, "b": 2, "c": 0, "d": 1, "missed": 2}}
 RUN = {"1": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}}
 
 
-def curve(found: gradedeval.PrecisionRecall, measure: str, run: str = "run") -> list[tuple[float, float]]:
-    own = found.frame[(found.frame["measure"] == measure) & (found.frame["run"] == run)]
-    return list(zip(own["recall"], own["precision"], strict=True))
+def curve(curves: gradedeval.PrecisionRecall, measure: str, run: str = "run") -> list[tuple[float, float]]:
+    points = curves.frame[(curves.frame["measure"] == measure) & (curves.frame["run"] == run)]
+    return list(zip(points["recall"], points["precision"], strict=True))
 
 
 def test_a_small_example_by_hand() -> None:
     # Half of the users want grade 1 or 2, the others 2 alone: gains 1/2 and 1, of which there are 3.
-    found = gradedeval.precision_recall({"run": RUN}, JUDGED)
+    curves = gradedeval.precision_recall({"run": RUN}, JUDGED)
     for measure, precision in (
         ("gap", [1, 1, *[3 / 4] * 5, 0, 0, 0, 0]),  # at recall 1/6, 1/2 and 2/3
         ("gap(rel=1)", [*[1] * 6, 3 / 4, 3 / 4, 0, 0, 0]),
         ("gap(rel=2)", [*[1 / 2] * 6, 0, 0, 0, 0, 0]),
     ):
-        np.testing.assert_allclose([value for _, value in curve(found, measure)], precision, atol=1e-12)
-    assert "interpolated at 11 levels of recall" in found.signature
+        np.testing.assert_allclose([value for _, value in curve(curves, measure)], precision, atol=1e-12)
+    assert "interpolated at 11 levels of recall" in curves.signature
 
 
 def test_the_area_below_the_curve_before_it_is_interpolated_is_gap() -> None:
-    # Steps of recall, which are tenths, times precision, which never rises: interpolation changes nothing.
+    # Steps of recall are tenths and precision never rises: interpolation has no effect.
     judged = {"1": {"a": 2, "b": 2, "c": 1, "d": 2, "e": 2, "f": 1}}
     run = {"1": {"a": 5.0, "b": 4.0, "c": 3.0, "x": 2.0, "d": 1.0}}
     points = curve(gradedeval.precision_recall({"run": run}, judged), "gap")
-    area = sum((recall - before) * precision for (before, _), (recall, precision) in pairwise(points))
+    area = sum((recall - previous) * precision for (previous, _), (recall, precision) in pairwise(points))
     assert area == pytest.approx(gradedeval.evaluate(run, judged, "gap")["gap"])
 
 
 @ignored
 def test_binary_curves_are_interpolated_precision() -> None:
-    found = gradedeval.precision_recall(RUNS, QRELS)
+    curves = gradedeval.precision_recall(RUNS, QRELS)
     # Half a document less than a whole one is enough to round up, and more than rounding errors of recall · R.
     levels = [[f"iprec(recall={tenth / 10},rel={rel},add=0.95)" for tenth in range(11)] for rel in (1, 2, 3, 4)]
     means = gradedeval.evaluate(RUNS, QRELS, [name for names in levels for name in names]).means_by_run
     for run, of_run in means.items():
-        for rel, wanted in enumerate(levels, 1):
-            precision = [value for _, value in curve(found, f"gap(rel={rel})", run)]
-            np.testing.assert_allclose(precision, [of_run[name] for name in wanted], atol=1e-12)  # type: ignore[index]
+        for rel, expected in enumerate(levels, 1):
+            precision = [value for _, value in curve(curves, f"gap(rel={rel})", run)]
+            np.testing.assert_allclose(precision, [of_run[name] for name in expected], atol=1e-12)  # type: ignore[index]
 
 
 @ignored
 def test_levels_agree_with_a_slow_second_implementation() -> None:
-    found = gradedeval.precision_recall(RUNS[:1], QRELS, "gap(g=1:2:0:1)", depth=50)
+    curves = gradedeval.precision_recall(RUNS[:1], QRELS, "gap(g=1:2:0:1)", depth=50)
     grades, ranked = _read(QRELS, 3), _read(RUNS[0], 4)
     shares = np.array([1, 2, 0, 1]) / 4
     topics = [_curve(ranked.get(topic, {}), of_topic, shares) for topic, of_topic in grades.items()]
-    for recall, precision in curve(found, "gap(g=1:2:0:1)", "rivers-bm25.run"):
+    for recall, precision in curve(curves, "gap(g=1:2:0:1)", "rivers-bm25.run"):
         best = [max([p for r, p in points if r >= recall - 1e-9], default=0.0) for points in topics]
         assert precision == pytest.approx(np.mean(best))
 
 
 def _read(path: str, column: int) -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = {}
+    by_measure: dict[str, dict[str, float]] = {}
     for line in Path(path).read_text().splitlines():
         if line and not line.startswith("#"):
             fields = line.split()
-            found.setdefault(fields[0], {})[fields[2]] = float(fields[column])
-    return found
+            by_measure.setdefault(fields[0], {})[fields[2]] = float(fields[column])
+    return by_measure
 
 
 def _curve(scores: dict[str, float], grades: dict[str, float], shares: Iterable[float]) -> list[tuple[float, float]]:
-    """Recall and graded precision at each relevant document, as the formulas are written."""
+    """Compute recall and graded precision at each relevant document by their formulas."""
 
     def worth(grade: float) -> float:
         return float(sum(list(shares)[: max(0, int(grade))]))
@@ -91,7 +91,7 @@ def _curve(scores: dict[str, float], grades: dict[str, float], shares: Iterable[
     points = []
     for n, grade in enumerate(seen, 1):
         if worth(grade) > 0:
-            above = sum(worth(min(grade, other)) for other in seen[:n]) / worth(grade)
+            above = sum(worth(min(grade, seen_grade)) for seen_grade in seen[:n]) / worth(grade)
             points.append((sum(map(worth, seen[:n])) / total, above / n))
     return points
 

@@ -1,5 +1,5 @@
-"""`--predicted`: differences that are estimated from people's judgments and a machine's; messages; what does not know
-estimates refuses them in a line."""
+"""`--predicted`: differences estimated from people's judgments and a machine's; messages; refusals of commands
+without estimates."""
 
 import re
 from functools import partial
@@ -37,13 +37,13 @@ def _compared(measures: str = "ndcg@10", runs: Any = RUNS, **options: Any) -> An
     return gradedeval.compare(runs, PEOPLE, measures, **BOTH, **options)
 
 
-def _differences(measure: str, one: str, other: str) -> list[np.ndarray]:
-    """Of the judged topics by people and by the machine, and of the others by the machine: as they are tested."""
+def _differences(measure: str, first: str, second: str) -> list[np.ndarray]:
+    """Return the tested differences of judged topics by people and by the machine, and of the others by the machine."""
     parts = []
     for qrels, topics in ((PEOPLE, JUDGED), (MACHINE, JUDGED), (MACHINE, OTHERS)):
-        runs = {name: {topic: RUNS[name][topic] for topic in qrels} for name in (one, other)}
+        runs = {name: {topic: RUNS[name][topic] for topic in qrels} for name in (first, second)}
         scores = gradedeval.evaluate(runs, qrels, measure)
-        (reading,) = (found.reading for found in scores.measures)
+        (reading,) = (measure_scores.reading for measure_scores in scores.measures)
         by_topic = scores.frame.pivot(index="topic", columns="run", values="score").loc[topics]
         values = reading.tested(by_topic.to_numpy(dtype=float).T)
         parts.append(np.array([values[1] - values[0]]))
@@ -52,7 +52,7 @@ def _differences(measure: str, one: str, other: str) -> list[np.ndarray]:
 
 @pytest.mark.parametrize("measure", ["ndcg@10", "err@20", "gm_ap", "num_rel_ret"])
 @pytest.mark.parametrize("alpha", [0.05, 0.2])
-def test_a_difference_is_estimated_from_those_by_topic(measure: str, alpha: float) -> None:
+def test_a_difference_is_estimated_from_the_differences_by_topic(measure: str, alpha: float) -> None:
     row = _compared(measure, PAIR, alpha=alpha).frame.iloc[0]
     human, machine, others = _differences(measure, "a", "b")
     both, alone = estimate(human, machine, others, alpha), by_people(human, alpha)
@@ -72,19 +72,19 @@ def test_a_difference_is_estimated_from_those_by_topic(measure: str, alpha: floa
 
 
 def test_p_is_corrected_over_pairs() -> None:
-    found = _compared(all_pairs=True)
-    p = np.sort(found.frame["p"].to_numpy())
+    comparison = _compared(all_pairs=True)
+    p = np.sort(comparison.frame["p"].to_numpy())
     corrected = np.minimum(np.maximum.accumulate(p * [3, 2, 1]), 1)
-    assert np.sort(found.frame["p_corrected"].to_numpy()) == pytest.approx(corrected)
-    assert "prediction-powered" in found.frame.attrs["test"]
-    assert "holm over 3 pairs" in found.frame.attrs["test"]
-    assert "20 judged and 20 other topics" in found.signature
-    assert "95% interval" not in found.signature  # the level is that of alpha
+    assert np.sort(comparison.frame["p_corrected"].to_numpy()) == pytest.approx(corrected)
+    assert "prediction-powered" in comparison.frame.attrs["test"]
+    assert "holm over 3 pairs" in comparison.frame.attrs["test"]
+    assert "20 judged and 20 other topics" in comparison.signature
+    assert "95% interval" not in comparison.signature  # the level is that of alpha
     alone = _compared(all_pairs=True, correction="none").frame
     assert (alone["p"] == alone["p_corrected"]).all()
 
 
-def test_other_columns_are_those_of_people() -> None:
+def test_other_columns_are_from_people_alone() -> None:
     frame = _compared().frame
     runs = {name: {topic: run[topic] for topic in JUDGED} for name, run in RUNS.items()}
     people = gradedeval.compare(runs, PEOPLE, "ndcg@10", judging=False).frame
@@ -115,11 +115,13 @@ def test_slices_are_estimated_one_by_one() -> None:
     labels = {topic: "first" if number < 24 else "rest" for number, topic in enumerate(TOPICS)}
     labels |= dict.fromkeys(TOPICS[-6:], "few")
     with pytest.warns(gradedeval.EvaluationWarning, match="part=few: fewer than 5 topics that people judged"):
-        found = _compared(runs=PAIR, slices={"part": labels})
-    rows = found.slices.set_index("label")
+        comparison = _compared(runs=PAIR, slices={"part": labels})
+    rows = comparison.slices.set_index("label")
     first = [topic for topic in TOPICS if labels[topic] == "first"]
     runs = {name: {topic: RUNS[name][topic] for topic in first} for name in "ab"}
-    people, machine = ({topic: own[topic] for topic in first if topic in own} for own in (PEOPLE, MACHINE))
+    people, machine = (
+        {topic: judgments[topic] for topic in first if topic in judgments} for judgments in (PEOPLE, MACHINE)
+    )
     with pytest.warns(gradedeval.EvaluationWarning, match="12 topics that people judged"):
         alone = gradedeval.compare(runs, people, "ndcg@10", predicted=machine).frame.iloc[0]
     same = ["difference", "mean", "low", "high", "p", "lambda_"]
@@ -127,7 +129,7 @@ def test_slices_are_estimated_one_by_one() -> None:
     assert (rows.loc[["first", "rest"], "p_corrected"] >= rows.loc[["first", "rest"], "p"]).all()
     assert rows["p_between"].isna().all()
     assert rows.loc["few", ["difference", "p", "low", "high"]].isna().all()
-    assert "few" in " ".join(found.slice_settings)
+    assert "few" in " ".join(comparison.slice_settings)
 
 
 def test_seeds_are_compared_by_their_means() -> None:
@@ -156,12 +158,12 @@ def test_scores_that_were_estimated_are_compared_too() -> None:
          "cannot be combined with fill"),
     ],
 )  # fmt: skip
-def test_what_does_not_go_with_it(call: Any, message: str) -> None:
+def test_incompatible_options_are_refused(call: Any, message: str) -> None:
     with pytest.raises(gradedeval.InputError, match=message):
         call()
 
 
-def test_the_table_says_what_the_machine_saves(cli: Command, files: None) -> None:
+def test_the_table_gives_the_savings_of_the_machine(cli: Command, files: None) -> None:
     done = cli(*COMPARE, "-m", "gm_ap")
     assert (done.code, done.err) == (0, b"")
     head, _, *rows = done.out.decode().split("\n")
@@ -209,8 +211,8 @@ def test_options_that_do_not_go_with_it(
 
 def test_estimates_that_were_saved_are_not_compared(cli: Command, files: None) -> None:
     assert cli("b.run", *EVAL, "-q", "-o", "saved.csv").code == 0
-    said = "saved.csv: holds estimates by --predicted, which cannot be compared once they are saved"
-    _refused(cli("compare", "--from-scores", "saved.csv"), 1, said)
+    message = "saved.csv: holds estimates by --predicted, which cannot be compared once they are saved"
+    _refused(cli("compare", "--from-scores", "saved.csv"), 1, message)
     assert cli(*EVAL[:2], "-m", "ndcg@10", "-q", "-o", "plain.csv").code == 0
     done = cli("compare", "b.run", *EVAL, "--baseline", "plain.csv")
     assert b"--baseline: saved scores have no judgments by a machine; give the baseline as a run" in done.err
@@ -226,9 +228,11 @@ def test_estimates_that_were_saved_are_not_compared(cli: Command, files: None) -
          "machine.qrels: has no other topic than people.qrels; leave out --predicted"),
         ({topic: MACHINE[topic] for topic in [*JUDGED, "t01"]}, "ndcg@10",
          "machine.qrels: has only one other topic than people.qrels; have the machine judge two more"),
-        ({topic: {docno: min(grade, 1) for docno, grade in own.items()} for topic, own in MACHINE.items()}, "ndcg@10",
+        ({topic: {docno: min(grade, 1) for docno, grade in rated.items()} for topic, rated in MACHINE.items()},
+         "ndcg@10",
          "machine.qrels: has grades up to 1, and people.qrels up to 3; give both one scale, as --labels yes=3"),
-        ({topic: {docno: 0.5 * grade for docno, grade in own.items()} for topic, own in MACHINE.items()}, "ap p@10",
+        ({topic: {docno: 0.5 * grade for docno, grade in rated.items()} for topic, rated in MACHINE.items()},
+         "ap p@10",
          "machine.qrels: has grades such as 1.5, and ap, p@10 know only relevant or not; take graded measures"),
     ],
 )  # fmt: skip
@@ -238,9 +242,11 @@ def test_unlike_judgments(machine: Any, measure: str, message: str, cli: Command
 
 
 def test_words_have_grades_by_labels(cli: Command, files: None, tmp_path: Path) -> None:
-    """People's are numbers, the machine's are words."""
-    yes = {topic: {docno: int(grade > 0) for docno, grade in own.items()} for topic, own in PEOPLE.items()}
-    words = {topic: {docno: "yes" if grade else "no" for docno, grade in own.items()} for topic, own in MACHINE.items()}
+    """Check people's numbers against the machine's words."""
+    yes = {topic: {docno: int(grade > 0) for docno, grade in judged.items()} for topic, judged in PEOPLE.items()}
+    words = {
+        topic: {docno: "yes" if grade else "no" for docno, grade in judged.items()} for topic, judged in MACHINE.items()
+    }
     write_qrels(tmp_path / "people.qrels", yes)
     write_qrels(tmp_path / "machine.qrels", words)
     done = cli(*EVAL)
@@ -248,29 +254,29 @@ def test_words_have_grades_by_labels(cli: Command, files: None, tmp_path: Path) 
     done = succeed(cli(*EVAL, "--labels", "yes=1,no=0,1=1,0=0", "-f", "csv"))
 
 
-def test_what_is_told_of_the_topics(cli: Command, files: None, tmp_path: Path) -> None:
+def test_notes_about_the_topics(cli: Command, files: None, tmp_path: Path) -> None:
     people = {topic: PEOPLE[topic] for topic in JUDGED[:8]}
     write_qrels(tmp_path / "people.qrels", people | {"u": {"d00": 1}})
     done = succeed(cli(*EVAL))
-    said = done.err.decode()
-    assert "8 topics that people judged: intervals are only rough guides; have 15 or more judged" in said
-    assert "machine.qrels: 1 of 9 topics of people.qrels is not in it, and left out (u)" in said
+    printed = done.err.decode()
+    assert "8 topics that people judged: intervals are only rough guides; have 15 or more judged" in printed
+    assert "machine.qrels: 1 of 9 topics of people.qrels is not in it, and left out (u)" in printed
     done = cli("compare", "b.run", *EVAL)
     assert "machine.qrels: 1 of 9 topics of people.qrels is not in it, and left out (u)" in done.err.decode()
     assert "not every run is scored" not in done.err.decode()
     scores = gradedeval.evaluate(RUNS["a"], MACHINE, "ndcg@10").by_topic("ndcg@10")
     lowest = sorted(MACHINE, key=scores.__getitem__)[:18]
     write_qrels(tmp_path / "people.qrels", {topic: TRUTH[topic] for topic in lowest})
-    said = cli(*EVAL).err.decode()
-    assert "topics that people judged are no random sample: their ndcg@10 is 0." in said
-    assert "estimates are biased unless drawn at random" in said
+    printed = cli(*EVAL).err.decode()
+    assert "topics that people judged are no random sample: their ndcg@10 is 0." in printed
+    assert "estimates are biased unless drawn at random" in printed
 
 
-def test_agreement_on_few_topics_says_why_nothing_is_saved(cli: Command, files: None, tmp_path: Path) -> None:
+def test_agreement_on_few_topics_explains_missing_savings(cli: Command, files: None, tmp_path: Path) -> None:
     write_qrels(tmp_path / "people.qrels", {topic: PEOPLE[topic] for topic in JUDGED[:4]})
     text = cli("agreement", "people.qrels", "machine.qrels", "a.run", "b.run", "-m", "ndcg@10").text
-    said = "judgments are unknown: 4 topics are judged in both, and prediction-powered inference needs 5"
-    assert said in " ".join(text.split())
+    message = "judgments are unknown: 4 topics are judged in both, and prediction-powered inference needs 5"
+    assert message in " ".join(text.split())
     assert "interval of" not in text
 
 
@@ -280,7 +286,7 @@ def test_a_table_of_estimates_to_publish(cli: Command, files: None) -> None:
     assert done.err.startswith(b"--predicted: cannot be combined with marks in tables, which are of scores by topic")
     latex = cli(*words, "--caption", "Estimates", "-f", "latex").text
     assert r"\caption{Estimates}" in latex
-    plain, percent = (cli(*one, "-f", "html").text for one in (words[:-1], words))
+    plain, percent = (cli(*arguments, "-f", "html").text for arguments in (words[:-1], words))
     assert plain.count("<strong>") == percent.count("<strong>") >= 2
     assert "of each measure" in percent
     assert "20 judged topics" in percent
@@ -298,7 +304,7 @@ HERE = {name: f"{name} does not take it" for name in CALLS.keys() - TAKEN} | {"s
 
 
 @pytest.mark.parametrize("name", sorted(HERE))
-def test_what_knows_no_estimates_refuses_them(name: str) -> None:
+def test_commands_without_estimates_refuse_predicted(name: str) -> None:
     with pytest.raises(gradedeval.InputError, match=rf"^predicted: {HERE[name]}; leave it out, or use eval"):
         CALLS[name](**BOTH)
 

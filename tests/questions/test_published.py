@@ -1,4 +1,4 @@
-"""Tables to publish: the best of each column, what differs significantly from baselines, captions, percent."""
+"""Tables to publish: the best of each column, significant differences from baselines, captions, percent."""
 
 import re
 import warnings
@@ -46,18 +46,18 @@ def files(tmp_path: Path) -> Path:
 
 
 def cells(text: str) -> dict[str, list[str]]:
-    """The cells of a plain table by run."""
+    """Return the cells of a plain table by run."""
     rows = [re.split(r"  +", line.strip()) for line in text.partition("\n\n")[0].splitlines()[2:]]
     return {row[0]: row[1:] for row in rows}
 
 
 def test_the_best_is_bold_and_the_second_underlined_by_the_direction_of_the_measure(scores: gradedeval.Scores) -> None:
     text = gradedeval.table(scores, "table", best=True)
-    found = cells(text)
-    assert [row[0][0] for row in found.values()] == ["*", "_", "0", "0"]
-    assert found["good"][1:] == ["*0.0000*", "36", "*1.0000*"]  # fewer documents are better, and of num_ret neither
-    assert found["fair"][1:] == ["*0.0000*", "36", "*1.0000*"]
-    assert found["poor"][1:] == ["_0.9167_", "36", "_0.5417_"]
+    table = cells(text)
+    assert [row[0][0] for row in table.values()] == ["*", "_", "0", "0"]
+    assert table["good"][1:] == ["*0.0000*", "36", "*1.0000*"]  # fewer documents are better, and of num_ret neither
+    assert table["fair"][1:] == ["*0.0000*", "36", "*1.0000*"]
+    assert table["poor"][1:] == ["_0.9167_", "36", "_0.5417_"]
     legend = "*best* and _second best_ of each column; esl: lower is better; num_ret: no preferred direction"
     assert legend in " ".join(text.split())
 
@@ -75,22 +75,22 @@ def test_the_best_is_bold_and_the_second_underlined_by_the_direction_of_the_meas
         (["nan", "0.5"], 1, [0, 0]),
     ],
 )
-def test_equal_is_what_is_printed_alike(printed: list[str], sign: int, places: list[int]) -> None:
+def test_values_printed_alike_are_equal(printed: list[str], sign: int, places: list[int]) -> None:
     assert best_two(printed, sign) == places
 
 
-def test_digits_decide_what_is_equal(scores: gradedeval.Scores) -> None:
+def test_digits_decide_equality(scores: gradedeval.Scores) -> None:
     assert "*1*" in gradedeval.table(scores, "table", best=True, digits=0).splitlines()[3]
 
 
 def test_signs_are_the_p_values_of_compare(scores: gradedeval.Scores) -> None:
     frame = gradedeval.compare(scores, baseline="good", test="sign", correction="bonferroni").frame
     text = gradedeval.table(scores, "table", baseline="good", test="sign", correction="bonferroni")
-    for at, measure in enumerate(scores.labels):
+    for index, measure in enumerate(scores.labels):
         p = frame[frame["measure"] == measure].set_index("run")["p_corrected"]
         for run, row in cells(text).items():
-            wanted = "" if run == "good" or p[run] > 0.05 else "‡" if p[run] <= 0.01 else "†"
-            assert row[at].lstrip("0123456789.") == wanted, (measure, run)
+            sign = "" if run == "good" or p[run] > 0.05 else "‡" if p[run] <= 0.01 else "†"
+            assert row[index].lstrip("0123456789.") == sign, (measure, run)
     assert {"†", "‡"} <= set(text.partition("\n\n")[0])
     legend = "† p ≤ 0.05, ‡ p ≤ 0.01 against good: two-sided sign test, Bonferroni over 3 pairs of each measure"
     assert legend in " ".join(text.split())
@@ -98,9 +98,9 @@ def test_signs_are_the_p_values_of_compare(scores: gradedeval.Scores) -> None:
 
 def test_several_baselines_have_letters_and_one_family_of_pairs(scores: gradedeval.Scores) -> None:
     text = gradedeval.table(scores, "table", baseline=["good", "poor"], test="sign")
-    found = cells(text)
-    assert [name for name in found if "^" in name] == ["good^a", "poor^b"]
-    assert [row[0].partition("^")[2] for row in found.values()] == ["b", "ab", "a", "a"]
+    table = cells(text)
+    assert [name for name in table if "^" in name] == ["good^a", "poor^b"]
+    assert [row[0].partition("^")[2] for row in table.values()] == ["b", "ab", "a", "a"]
     # good with three others, and poor with the two that are left; each pair once.
     legend = "p ≤ 0.05 against the run of that letter: two-sided sign test, Holm over 5 pairs of each measure"
     assert legend in " ".join(text.split())
@@ -113,7 +113,7 @@ def test_every_test_but_bayes_is_named_as_a_paper_names_it(test: Any, scores: gr
     assert {*PAIR_TESTS, *CORRECTIONS} - set(NAMES) == {"none"}
 
 
-def test_what_cannot_be_significant_is_told(scores: gradedeval.Scores) -> None:
+def test_impossible_significance_is_noted(scores: gradedeval.Scores) -> None:
     with pytest.warns(EvaluationWarning, match=r"nothing is significant at 0\.05; use test=\"t\"$"):
         significance_matrix(to_matrix(scores), ["good"], significance.TestSettings(draws=5))
 
@@ -123,9 +123,9 @@ def test_percent_is_of_shares_alone_and_has_two_digits_less() -> None:
     text = gradedeval.table(scores, "table", percent=True)
     assert cells(text)["good"] == ["100.00", "0.00", "2.6309", "0.0000", "36"]
     assert "\n\nscores in percent (not of dcg, num_ret); 12 topics\n\n" in text
-    one = gradedeval.evaluate(RUNS["fair"], QRELS, "ndcg num_ret")
-    assert re.search(r"^ndcg +\d\d\.\d\d$\n^num_ret +36$", gradedeval.table(one, "table", percent=True), re.M)
-    assert "ndcg      91.8" in gradedeval.table(one, "table", percent=True, digits=1)
+    of_fair = gradedeval.evaluate(RUNS["fair"], QRELS, "ndcg num_ret")
+    assert re.search(r"^ndcg +\d\d\.\d\d$\n^num_ret +36$", gradedeval.table(of_fair, "table", percent=True), re.M)
+    assert "ndcg      91.8" in gradedeval.table(of_fair, "table", percent=True, digits=1)
 
 
 def test_undefined_values_have_no_mark() -> None:
@@ -138,14 +138,14 @@ def test_undefined_values_have_no_mark() -> None:
     assert r"\textbf{1.} & \textbf{0000}" in text
 
 
-def test_the_command_prints_what_the_function_returns(files: Path, cli: Command) -> None:
+def test_the_command_prints_the_result_of_the_function(files: Path, cli: Command) -> None:
     words = ["good", "fair", "poor", "qrels", "-m", "ndcg rr", "-f", "latex", "--best", "--baseline", "./good",
              "--test", "t", "--correction", "holm", "--caption", "A & B"]  # fmt: skip
     scores = gradedeval.evaluate(["good", "fair", "poor"], "qrels", "ndcg rr")
-    wanted = gradedeval.table(scores, best=True, baseline="good", test="t", correction="holm", caption="A & B")
+    expected = gradedeval.table(scores, best=True, baseline="good", test="t", correction="holm", caption="A & B")
     done = cli(*words)
-    assert (done.code, done.text) == (0, wanted)
-    assert wanted.count(r"\textsuperscript{\ddag{}}") > 2
+    assert (done.code, done.text) == (0, expected)
+    assert expected.count(r"\textsuperscript{\ddag{}}") > 2
     words = ("--baseline", "GOOD", "--run-name", "tag", "--best", "-m", "rr", "--test", "t")
     by_tag = cli("good", "poor", "qrels", *words)
     assert list(cells(by_tag.text)) == ["GOOD", "POOR"]
@@ -159,7 +159,7 @@ def test_a_baseline_counts_once_however_often_it_is_given(files: Path, cli: Comm
     assert cli(*words, "--baseline", "./good").text == once.text
 
 
-def test_a_baseline_that_cannot_be_scored_is_told(files: Path, cli: Command) -> None:
+def test_a_baseline_that_cannot_be_scored_is_reported(files: Path, cli: Command) -> None:
     (files / "bad").write_text("1 Q0 a\n")
     done = cli("good", "bad", "poor", "qrels", "-m", "rr", "--baseline", "bad")
     assert (done.code, done.text) == (1, "")
@@ -183,7 +183,7 @@ def test_a_baseline_that_cannot_be_scored_is_told(files: Path, cli: Command) -> 
         ("fair qrels --percent --cwl", "--percent: cannot be combined with --cwl; leave out one of them"),
     ],
 )
-def test_what_goes_with_nothing_is_one_line(words: str, message: str, files: Path, cli: Command) -> None:
+def test_options_without_effect_are_one_line(words: str, message: str, files: Path, cli: Command) -> None:
     done = cli("good", *words.split())
     assert (done.code, done.text) == (2, "")
     assert message in done.messages[-1]

@@ -30,11 +30,14 @@ QRELS = {topic: {f"d{number}": number % 3 for number in range(12)} for topic in 
 
 
 def ranking(system: float, seed: int) -> dict[str, dict[str, float]]:
-    """A run whose documents stand the better the larger `system` is, with luck of the topic and of the seed."""
-    own, of_seed = np.random.default_rng(round(10 * system)), np.random.default_rng([round(10 * system), seed])
+    """Return a run with a quality that grows with `system`, with random effects of the topic and of the seed."""
+    of_system, of_seed = np.random.default_rng(round(10 * system)), np.random.default_rng([round(10 * system), seed])
     lift = of_seed.normal(0, 0.3)
     return {
-        topic: {name: (system + lift) * grade + own.normal() + of_seed.normal(0, 0.5) for name, grade in judged.items()}
+        topic: {
+            name: (system + lift) * grade + of_system.normal() + of_seed.normal(0, 0.5)
+            for name, grade in judged.items()
+        }
         for topic, judged in QRELS.items()
     }
 
@@ -59,32 +62,36 @@ GIVEN = ("--replicates", "A=a-*", "--replicates", "B=b-*")
 
 def test_a_system_has_the_mean_and_the_deviation_of_its_seeds() -> None:
     scores = gradedeval.evaluate(RUNS, QRELS, MEASURES, replicates=SYSTEMS)
-    found = {(row["system"], row["measure"]): row for row in scores.systems.to_dict("records")}
+    rows_of = {(row["system"], row["measure"]): row for row in scores.systems.to_dict("records")}
     assert list(scores.systems.columns) == ["system", "seeds", "measure", "mean", "sd", "signature"]
-    for (system, measure), row in found.items():
-        own = [means[measure] for run, means in scores.means_by_run.items() if run.startswith(system.lower())]
-        expected = stats.gmean(own) if measure == "gm_ap" else np.mean(own)
-        assert row["seeds"] == len(own)
+    for (system, measure), row in rows_of.items():
+        of_seeds = [means[measure] for run, means in scores.means_by_run.items() if run.startswith(system.lower())]
+        expected = stats.gmean(of_seeds) if measure == "gm_ap" else np.mean(of_seeds)
+        assert row["seeds"] == len(of_seeds)
         assert row["mean"] == pytest.approx(expected, rel=1e-12)
-        assert row["sd"] == pytest.approx(np.std(own, ddof=1), rel=1e-9) if len(own) > 1 else math.isnan(row["sd"])
-    assert [row["seeds"] for row in found.values()][::3] == [5, 6, 1]
+        assert (
+            row["sd"] == pytest.approx(np.std(of_seeds, ddof=1), rel=1e-9)
+            if len(of_seeds) > 1
+            else math.isnan(row["sd"])
+        )
+    assert [row["seeds"] for row in rows_of.values()][::3] == [5, 6, 1]
     assert len(scores.runs) == 12  # which are there all the same
 
 
 def test_a_comparison_agrees_with_plain_loops() -> None:
-    found = gradedeval.compare(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS, all_pairs=True).frame
+    comparison = gradedeval.compare(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS, all_pairs=True).frame
     scores = gradedeval.evaluate(RUNS, QRELS, "ndcg@5")
     of = {system: [scores.by_topic("ndcg@5", run) for run in RUNS if run.startswith(first)]
           for system, first in (("A", "a-"), ("B", "b-"), ("plain.run", "plain"))}  # fmt: skip
-    assert found[["run", "baseline"]].values.tolist() == [["B", "A"], ["plain.run", "A"], ["plain.run", "B"]]
-    for row in found.to_dict("records"):
+    assert comparison[["run", "baseline"]].values.tolist() == [["B", "A"], ["plain.run", "A"], ["plain.run", "B"]]
+    for row in comparison.to_dict("records"):
         expected = by_hand(of[row["run"]], of[row["baseline"]])
         for name, value in expected.items():
             assert row[name] == pytest.approx(value, rel=1e-9, abs=1e-12, nan_ok=True), name
         means = [np.mean([np.mean(list(run.values())) for run in of[row[side]]]) for side in ("run", "baseline")]
         assert [row["mean"], row["baseline_mean"]] == pytest.approx(means, rel=1e-12)
-    assert found["p_corrected"].tolist() == pytest.approx(found["p"].tolist(), rel=1e-12, nan_ok=True)
-    assert found["p"].isna().tolist() == [False, True, True]
+    assert comparison["p_corrected"].tolist() == pytest.approx(comparison["p"].tolist(), rel=1e-12, nan_ok=True)
+    assert comparison["p"].isna().tolist() == [False, True, True]
 
 
 def test_p_is_corrected_over_the_pairs_that_have_one() -> None:
@@ -99,7 +106,7 @@ def test_p_is_corrected_over_the_pairs_that_have_one() -> None:
 
 
 def balanced(seed: int, topics: int, seeds: int) -> Floats:
-    """systems × seeds × topics, of which all components are well above 0."""
+    """Return scores of systems × seeds × topics with all components well above 0."""
     draw = np.random.default_rng(seed)
     of_topic, of_both = 0.15 * draw.normal(size=(1, 1, topics)), 0.08 * draw.normal(size=(2, 1, topics))
     rest = 0.08 * draw.normal(size=(2, seeds, 1)) + 0.05 * draw.normal(size=(2, seeds, topics))
@@ -121,31 +128,31 @@ def test_balanced_data_agree_with_the_mixed_model_of_statsmodels(seed: int) -> N
         warnings.simplefilter("ignore")  # that the optimizer can go no further
         fitted = model.fit(reml=True, method="bfgs", gtol=1e-9, maxiter=500)
     assert min(fitted.vcomp) > 1e-4
-    found = estimate(y[1].mean(0) - y[0].mean(0), list(y))
-    assert found.mean == pytest.approx(fitted.fe_params.iloc[1], abs=1e-6)
-    assert found.se == pytest.approx(fitted.bse_fe.iloc[1], abs=1e-6)
+    result = estimate(y[1].mean(0) - y[0].mean(0), list(y))
+    assert result.mean == pytest.approx(fitted.fe_params.iloc[1], abs=1e-6)
+    assert result.se == pytest.approx(fitted.bse_fe.iloc[1], abs=1e-6)
 
 
 def test_without_seeds_it_is_the_paired_t_test() -> None:
     draw = np.random.default_rng(3)
-    one, other = draw.normal(size=(2, 30))
-    mean, se, df = estimate(one - other, [one[None], other[None]])
+    first, second = draw.normal(size=(2, 30))
+    mean, se, df = estimate(first - second, [first[None], second[None]])
     p, _ = p_and_margin(np.array([mean]), np.array([se]), np.array([df]), 0.05)
-    assert p[0] == pytest.approx(stats.ttest_rel(one, other).pvalue, rel=1e-12)
+    assert p[0] == pytest.approx(stats.ttest_rel(first, second).pvalue, rel=1e-12)
 
 
 def test_a_component_of_topics_that_would_be_negative_is_zero() -> None:
     draw = np.random.default_rng(5)
     noise = draw.normal(size=(2, 4, 20))
     alike = noise - noise.mean(1, keepdims=True) + 3 * draw.normal(size=(2, 4, 1))  # no topic differs
-    found = estimate(alike[1].mean(0) - alike[0].mean(0), list(alike))
+    result = estimate(alike[1].mean(0) - alike[0].mean(0), list(alike))
     squares = [20 * system.mean(1).var(ddof=1) / 4 for system in alike]
-    assert found.se == pytest.approx(math.sqrt(sum(squares) / 20), rel=1e-9)
-    assert found.df == pytest.approx(sum(squares) ** 2 / sum(square**2 / 4 for square in squares) - 1, rel=1e-9)
+    assert result.se == pytest.approx(math.sqrt(sum(squares) / 20), rel=1e-9)
+    assert result.df == pytest.approx(sum(squares) ** 2 / sum(square**2 / 4 for square in squares) - 1, rel=1e-9)
 
 
 def test_a_system_of_few_seeds_is_compared_as_it_is() -> None:
-    """The interval is that of Student's t over topics where no system has three seeds; p is blank, and that is said."""
+    """Check Student's interval over topics if no system has three seeds; p is blank, with a note."""
     systems = {"A": ["a-0.run", "a-1.run"], "B": ["b-0.run", "b-1.run"]}
     runs = {name: RUNS[name] for of in systems.values() for name in of}
     with pytest.warns(gradedeval.EvaluationWarning, match="no p for 1 pair: B, A have fewer than 5 seeds, and"):
@@ -167,8 +174,8 @@ def test_intervals_of_three_seeds_are_of_other_seeds_too_but_have_no_p() -> None
     runs = {name: run for name, run in RUNS.items() if name in systems["A"] or name.startswith("b-")}
     with pytest.warns(gradedeval.EvaluationWarning) as warned:
         comparison = gradedeval.compare(runs, QRELS, "ndcg@5", replicates=systems)
-    said = [str(one.message) for one in warned]
-    assert said == ["no p for 1 pair: A has fewer than 5 seeds, and a test would find a difference too often"]
+    messages = [str(warning.message) for warning in warned]
+    assert messages == ["no p for 1 pair: A has fewer than 5 seeds, and a test would find a difference too often"]
     (row,) = comparison.frame.to_dict("records")
     scores = gradedeval.evaluate(runs, QRELS, "ndcg@5")
     of = [[scores.by_topic("ndcg@5", run) for run in runs if run.startswith(first)] for first in ("b-", "a-")]
@@ -182,9 +189,9 @@ def test_intervals_of_three_seeds_are_of_other_seeds_too_but_have_no_p() -> None
 def test_a_run_that_is_one_draw_has_no_p() -> None:
     says = r"plain\.run has fewer than 3 seeds: intervals are of its very runs"
     with pytest.warns(gradedeval.EvaluationWarning, match=says):
-        found = gradedeval.compare(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS, baseline="plain.run").frame
-    assert found["p"].isna().all()
-    assert (found["low"] < found["difference"]).all()
+        comparison = gradedeval.compare(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS, baseline="plain.run").frame
+    assert comparison["p"].isna().all()
+    assert (comparison["low"] < comparison["difference"]).all()
 
 
 def rejected(
@@ -197,14 +204,14 @@ def rejected(
     topics: int = 50,
     draws: int = 20_000,
 ) -> float:
-    """Return how often a difference is found at 5 % where there is none.
+    """Return how often a difference is significant at 5 % if there is none.
 
     between  the variance of seeds, of each system
     error    the variance of the error, of each system
     both     the variance of system × topic
     skewed   whether errors and system × topic are exponential, not normal
     """
-    draw = np.random.default_rng([*seeds, *(round(10 * one) for one in between), round(10 * both)])
+    draw = np.random.default_rng([*seeds, *(round(10 * variance) for variance in between), round(10 * both)])
 
     def deviates(*shape: int) -> Floats:
         return draw.exponential(size=shape) - 1 if skewed else draw.normal(size=shape)
@@ -215,8 +222,10 @@ def rejected(
         + math.sqrt(varies) * draw.normal(size=(draws, of, 1))
         for of, varies, noise in zip(seeds, between, error, strict=True)
     ]
-    found = [estimate(other.mean(0) - one.mean(0), [one, other]) for one, other in zip(*systems, strict=True)]
-    p, _ = p_and_margin(*(np.array(part) for part in zip(*found, strict=True)), 0.05)
+    estimates = [
+        estimate(second.mean(0) - first.mean(0), [first, second]) for first, second in zip(*systems, strict=True)
+    ]
+    p, _ = p_and_margin(*(np.array(part) for part in zip(*estimates, strict=True)), 0.05)
     return float((p <= 0.05).mean())
 
 
@@ -246,8 +255,8 @@ def on_page(sample: str) -> list[str]:
 @pytest.mark.parametrize("between", BETWEEN)
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_the_level_holds_wherever_there_is_p(sample: str, between: tuple[float, float]) -> None:
-    seeds, how = SAMPLES[sample]
-    share = rejected(seeds, between, **how)
+    seeds, settings = SAMPLES[sample]
+    share = rejected(seeds, between, **settings)
     assert 0.04 <= share <= 0.06 or min(seeds) < TESTED
     assert on_page(sample)[BETWEEN.index(between)] == f"{100 * share:.1f} %"
 
@@ -262,7 +271,7 @@ def test_with_fewer_seeds_the_level_does_not_hold() -> None:
 @pytest.mark.parametrize(("seeds", "most"), [((3, 1), 0.068), ((5, 1), 0.06), ((2, 2), 0.054), ((2, 1), 0.054)])
 @pytest.mark.parametrize("between", [0, 1, 4])
 def test_intervals_cover_the_difference_from_a_single_run(seeds: tuple[int, int], most: float, between: float) -> None:
-    """The seeds of a system of fewer than three are not drawn: what is estimated is the difference of these runs."""
+    """Keep the seeds of systems of fewer than three: the estimate is the difference of these runs."""
     varies = tuple(between if of > 2 else 0.0 for of in seeds)
     assert 0.04 <= rejected(seeds, (varies[0], varies[1])) <= most
 
@@ -284,16 +293,16 @@ def test_eval_shows_systems_in_all_formats(files: tuple[str, ...], cli: Command)
     systems = next(value for value in saved.values() if isinstance(value, list))
     assert {"system": "A", "seeds": 5, "measure": "ndcg@5"}.items() <= systems[0].items()
     for form in ("table", "md", "latex", "html", "trec", "jsonl", "tsv"):
-        found = cli(*files, "-m", MEASURES, *GIVEN, "-f", form)
-        assert found.code == 0, (form, found.messages)
-        assert f"{float(printed[0]['mean']):.4f}" in found.text or form in ("jsonl", "tsv"), form
+        outcome = cli(*files, "-m", MEASURES, *GIVEN, "-f", form)
+        assert outcome.code == 0, (form, outcome.messages)
+        assert f"{float(printed[0]['mean']):.4f}" in outcome.text or form in ("jsonl", "tsv"), form
     whole = cli(*files, "-m", MEASURES, *GIVEN, "-q", "-f", "csv").text
     assert whole == cli(*files, "-m", MEASURES, "-q", "-f", "csv").text
 
 
 def test_a_sorted_table_goes_by_the_means_of_systems(files: tuple[str, ...], cli: Command) -> None:
-    found = rows(cli(*files, "-m", "ndcg@5", *GIVEN, "--sort", "ndcg@5", "-f", "csv").text)
-    means = [float(row["mean"]) for row in found]
+    table = rows(cli(*files, "-m", "ndcg@5", *GIVEN, "--sort", "ndcg@5", "-f", "csv").text)
+    means = [float(row["mean"]) for row in table]
     assert means == sorted(means, reverse=True)
     assert len(means) == 3
 
@@ -307,20 +316,20 @@ def test_saved_scores_are_compared_by_system(files: tuple[str, ...], cli: Comman
     words = ("compare", "--from-scores", str(tmp_path / "saved.csv"), "--replicates", str(listed), "--baseline", "B")
     saved = rows(cli(*words, "-f", "csv").text)
     assert len(saved) == 6
-    for one, other in zip(direct, saved, strict=True):
-        assert {**one, "signature": ""} == {**other, "signature": ""}
+    for first, second in zip(direct, saved, strict=True):
+        assert {**first, "signature": ""} == {**second, "signature": ""}
 
 
 def test_slices_of_systems_are_compared(files: tuple[str, ...], cli: Command, tmp_path: Path) -> None:
     labels = tmp_path / "labels"
     labels.write_text("topic\tparity\n" + "".join(f"{topic}\t{'odd' if int(topic) % 2 else 'even'}\n"
                                                   for topic in TOPICS))  # fmt: skip
-    found = cli("compare", *files, "-m", "ndcg@5", *GIVEN, "--slices", str(labels), "-f", "csv")
+    outcome = cli("compare", *files, "-m", "ndcg@5", *GIVEN, "--slices", str(labels), "-f", "csv")
     odd = {topic: documents for topic, documents in QRELS.items() if int(topic) % 2}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         alone = gradedeval.compare(RUNS, odd, "ndcg@5", replicates=SYSTEMS).frame
-    sliced = [row for row in rows(found.text) if row["slice"] == "parity=odd"]
+    sliced = [row for row in rows(outcome.text) if row["slice"] == "parity=odd"]
     low = [float(row["low"]) for row in sliced]
     assert low == pytest.approx(alone["low"].tolist(), rel=1e-9)
     assert [row["p"] == "" for row in sliced] == alone["p"].isna().tolist() == [False, True]
@@ -338,11 +347,11 @@ def test_slices_of_systems_are_compared(files: tuple[str, ...], cli: Command, tm
     ],
 )
 def test_wrong_systems_are_refused(words: tuple[str, ...], message: str, files: tuple[str, ...], cli: Command) -> None:
-    given = [part for word in words for part in ("--replicates", word)]
+    options = [part for word in words for part in ("--replicates", word)]
     for command in ((), ("compare",)):
-        found = cli(*command, *files, "-m", "ndcg@5", *given)
-        assert (found.code, len(found.messages)) == (2, 1)
-        assert f"--replicates: {message}" in found.messages[0]
+        outcome = cli(*command, *files, "-m", "ndcg@5", *options)
+        assert (outcome.code, len(outcome.messages)) == (2, 1)
+        assert f"--replicates: {message}" in outcome.messages[0]
 
 
 @pytest.mark.parametrize(
@@ -355,13 +364,13 @@ def test_wrong_systems_are_refused(words: tuple[str, ...], message: str, files: 
     ],
 )
 def test_run_options_are_refused(words: tuple[str, ...], message: str, files: tuple[str, ...], cli: Command) -> None:
-    found = cli(*words, *files, "-m", "ndcg@5", *GIVEN)
-    assert (found.code, len(found.messages)) == (2, 1)
-    assert message in found.messages[0]
+    outcome = cli(*words, *files, "-m", "ndcg@5", *GIVEN)
+    assert (outcome.code, len(outcome.messages)) == (2, 1)
+    assert message in outcome.messages[0]
 
 
 @pytest.mark.parametrize(
-    "given",
+    "systems",
     [
         SYSTEMS,
         {"A": [f"a-{seed}.run" for seed in range(5)], "B": "b-*"},
@@ -369,8 +378,8 @@ def test_run_options_are_refused(words: tuple[str, ...], message: str, files: tu
         ["A=a-*", "B=b-*"],
     ],
 )
-def test_all_forms_of_python_mean_the_same(given: Any) -> None:
-    assert gradedeval.evaluate(RUNS, QRELS, "ndcg@5", replicates=given).systems_of == {
+def test_all_forms_of_python_mean_the_same(systems: Any) -> None:
+    assert gradedeval.evaluate(RUNS, QRELS, "ndcg@5", replicates=systems).systems_of == {
         "A": [f"a-{seed}.run" for seed in range(5)],
         "B": [f"b-{seed}.run" for seed in range(6)],
         "plain.run": ["plain.run"],
@@ -382,22 +391,22 @@ def test_a_check_bounds_the_mean_of_a_system(files: tuple[str, ...], cli: Comman
     kinds = ("--baseline", "B", "--min", f"ndcg@5={expected[0]:.4f}", "-f", "json", "--significant", "ndcg@5=0.05")
     seeded = [file for file in files if not file.endswith("plain.run")]
     bounds = json.loads(cli("check", *seeded, *GIVEN, *kinds).text)["bounds"]
-    assert [one["run"] for one in bounds] == ["A", "A"]
+    assert [bound["run"] for bound in bounds] == ["A", "A"]
     assert bounds[0]["value"] == pytest.approx(expected[0], rel=1e-12)
-    found = gradedeval.compare(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS, baseline="B").frame.set_index("run")
-    assert bounds[1]["value"] == pytest.approx(found.loc["A", "p_corrected"], rel=1e-9)
+    comparison = gradedeval.compare(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS, baseline="B").frame.set_index("run")
+    assert bounds[1]["value"] == pytest.approx(comparison.loc["A", "p_corrected"], rel=1e-9)
     refused = cli("check", *files, *GIVEN, *kinds)
     assert refused.code == 2
     cure = "'plain.run' has 1 seed, and a test needs 5 of both systems; leave out the bound, or give more seeds"
     assert refused.messages[-1].endswith(cure)
     config = tmp_path / "g.toml"
     config.write_text('min = { "ndcg@5" = 0.99 }\n[replicates]\nA = "a-*"\nB = "b-*"\n')
-    found = cli("check", *files, "--config", str(config))
-    assert found.code == 1
-    assert "FAIL  A: ndcg@5" in found.text
+    outcome = cli("check", *files, "--config", str(config))
+    assert outcome.code == 1
+    assert "FAIL  A: ndcg@5" in outcome.text
 
 
-def test_summaries_of_runs_are_those_of_systems() -> None:
+def test_summaries_of_runs_are_by_system() -> None:
     frame = gradedeval.run_summaries(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS).frame
     assert frame["run"].tolist() == ["A", "B", "plain.run"]
     assert frame["seeds"].tolist() == [5, 6, 1]
@@ -406,18 +415,18 @@ def test_summaries_of_runs_are_those_of_systems() -> None:
 
 def test_topics_show_the_difference_of_two_systems(files: tuple[str, ...], cli: Command, tmp_path: Path) -> None:
     seeded = {name: run for name, run in RUNS.items() if name != "plain.run"}
-    found = gradedeval.topic_differences(seeded, QRELS, "ndcg@5", replicates=SYSTEMS).frame
+    result = gradedeval.topic_differences(seeded, QRELS, "ndcg@5", replicates=SYSTEMS).frame
     scores = gradedeval.evaluate(RUNS, QRELS, "ndcg@5")
-    for row in found.to_dict("records"):
+    for row in result.to_dict("records"):
         of = {run: scores.by_topic("ndcg@5", run)[row["topic"]] for run in RUNS}
-        own, base = (np.array([of[run] for run in RUNS if run.startswith(system)]) for system in ("b-", "a-"))
+        compared, base = (np.array([of[run] for run in RUNS if run.startswith(system)]) for system in ("b-", "a-"))
         assert (row["run"], row["baseline"]) == ("B", "A")
-        assert [row["score"], row["baseline_score"]] == pytest.approx([own.mean(), base.mean()], abs=1e-12)
-        assert row["difference"] == pytest.approx(own.mean() - base.mean(), abs=1e-12)
-        se = math.sqrt(own.var(ddof=1) / len(own) + base.var(ddof=1) / len(base))
+        assert [row["score"], row["baseline_score"]] == pytest.approx([compared.mean(), base.mean()], abs=1e-12)
+        assert row["difference"] == pytest.approx(compared.mean() - base.mean(), abs=1e-12)
+        se = math.sqrt(compared.var(ddof=1) / len(compared) + base.var(ddof=1) / len(base))
         assert row["se"] == pytest.approx(se, abs=1e-12)
-    assert (found["low"] <= found["difference"]).all()
-    assert (found["high"] >= found["difference"]).all()
+    assert (result["low"] <= result["difference"]).all()
+    assert (result["high"] >= result["difference"]).all()
     output = ("-o", str(tmp_path / "t.svg"))
     named = cli("plot", "topics", *files, *GIVEN, *output)
     assert (named.code, named.messages[-1].count("3 systems given")) == (2, 1)
@@ -452,9 +461,9 @@ def test_a_slice_of_one_topic_has_a_difference_and_nothing_else(cli: Command, tm
     labels = tmp_path / "labels.csv"
     labels.write_text("topic,kind\n301,alone\n" + "".join(f"{topic},many\n" for topic in range(302, 312)))
     runs = [f"{name}-{seed}.run" for name in "xy" for seed in (1, 2)]
-    found = cli("compare", *runs, str(ROOT / "qrels_samples/rivers.qrels"), "-m", "ap", "--slices", str(labels),
+    outcome = cli("compare", *runs, str(ROOT / "qrels_samples/rivers.qrels"), "-m", "ap", "--slices", str(labels),
                 "--replicates", "x=x-*", "--replicates", "y=y-*", "-f", "csv")  # fmt: skip
-    assert found.code == 0, found.messages
-    rows = {row["slice"]: row for row in csv.DictReader(io.StringIO(found.text))}
+    assert outcome.code == 0, outcome.messages
+    rows = {row["slice"]: row for row in csv.DictReader(io.StringIO(outcome.text))}
     assert float(rows["kind=alone"]["difference"]) != 0
     assert [rows["kind=alone"][name] for name in ("se", "df", "low", "high", "p")] == [""] * 5

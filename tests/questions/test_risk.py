@@ -18,7 +18,7 @@ RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "ne
 
 
 def test_by_hand() -> None:
-    """The example of docs/background/statistics.md."""
+    """Check the example of docs/background/statistics.md."""
     frame = gradedeval.risk(saved([[0.5, 0.5, 0.5, 0.5], [0.8, 0.6, 0.5, 0.2]]), baseline="r0", risk_aversion=1).frame
     base, run = frame.iloc[0], frame.iloc[1]
     assert (run["wins"], run["ties"], run["losses"]) == (2, 1, 1)
@@ -35,7 +35,7 @@ def test_by_hand() -> None:
 
 
 def by_loops(score: np.ndarray, base: np.ndarray, run: int, alpha: float) -> tuple[float, float, float, float]:
-    """As the papers write them, topic by topic."""
+    """Compute the risks by the formulas of the papers, topic by topic."""
     topics = range(score.shape[1])
     rewards = [max(0.0, score[run, topic] - base[topic]) for topic in topics]
     risks = [max(0.0, base[topic] - score[run, topic]) for topic in topics]
@@ -61,8 +61,8 @@ def test_against_loops(baseline: str | None, alpha: float) -> None:
     frame = gradedeval.risk(saved(score.tolist()), baseline=baseline, risk_aversion=alpha).frame
     base = {"mean": score.mean(0), "r2": score[2]}.get(baseline or "", score[0])
     for run in (0, 1, 3) if baseline else (1, 2, 3):
-        found = frame.loc[run, ["u_risk", "t_risk", "z_risk", "geo_risk"]].astype(float)
-        np.testing.assert_allclose(found, by_loops(score, base, run, alpha), rtol=1e-12)
+        risks = frame.loc[run, ["u_risk", "t_risk", "z_risk", "geo_risk"]].astype(float)
+        np.testing.assert_allclose(risks, by_loops(score, base, run, alpha), rtol=1e-12)
     assert frame["baseline"].unique().tolist() == [{"mean": "(mean of runs)"}.get(baseline or "", baseline or "r0")]
 
 
@@ -91,17 +91,17 @@ def test_scores_below_0_have_no_georisk() -> None:
     assert frame["u_risk"].tolist() == [0, pytest.approx(0.45)]
 
 
-def test_a_rise_is_a_loss_where_lower_is_better_and_there_is_no_risk_where_neither_is(cli: Command) -> None:
-    found = cli("risk", *RUNS, QRELS, "-m", "unjudged@20 num_ret judged@20", "--baseline", RUNS[0], "-f", "csv")
-    rows = {(row["measure"], row["run"]): row for row in csv_rows(found.text)}
+def test_a_rise_is_a_loss_if_lower_is_better_and_undirected_measures_have_no_risk(cli: Command) -> None:
+    outcome = cli("risk", *RUNS, QRELS, "-m", "unjudged@20 num_ret judged@20", "--baseline", RUNS[0], "-f", "csv")
+    rows = {(row["measure"], row["run"]): row for row in csv_rows(outcome.text)}
     assert {measure for measure, _ in rows} == {"unjudged@20", "judged@20"}
     for run in ("rivers-bm25-rm3.run", "rivers-neural.run"):
         unjudged, judged = rows["unjudged@20", run], rows["judged@20", run]
         assert float(unjudged["u_risk"]) == pytest.approx(float(judged["u_risk"]))
         assert (unjudged["wins"], unjudged["geo_risk"]) == (judged["wins"], "")
     needs = "both need means of scores that are never below 0, and the higher the better"
-    said = ["num_ret: left out: no preferred direction", f"unjudged@20: no ZRisk or GeoRisk; {needs}"]
-    assert [message for message in found.messages if message in said] == said
+    messages = ["num_ret: left out: no preferred direction", f"unjudged@20: no ZRisk or GeoRisk; {needs}"]
+    assert [message for message in outcome.messages if message in messages] == messages
     assert cli("risk", *RUNS, QRELS, "-m", "num_ret").code == 2
 
 

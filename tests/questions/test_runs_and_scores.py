@@ -19,7 +19,8 @@ from support.results import calls_on
 QRELS = {str(topic): {"a": topic % 3, "b": 1, "c": 0} for topic in range(12)}
 RUNS = {
     name: {
-        str(topic): {docno: float((topic * factor + at) % 5) for at, docno in enumerate("abc")} for topic in range(12)
+        str(topic): {docno: float((topic * factor + position) % 5) for position, docno in enumerate("abc")}
+        for topic in range(12)
     }
     for name, factor in (("one", 2), ("two", 3), ("three", 7))
 }
@@ -36,11 +37,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def two(given: Any) -> Any:
-    """The first two of runs, or scores of the first two."""
-    if not isinstance(given, gradedeval.Scores):
-        return {"one": RUNS["one"], "two": RUNS["two"]} if given is RUNS else given
-    return replace(given, runs=given.runs[:2])
+def two(inputs: Any) -> Any:
+    """Return the first two of runs, or scores of the first two."""
+    if not isinstance(inputs, gradedeval.Scores):
+        return {"one": RUNS["one"], "two": RUNS["two"]} if inputs is RUNS else inputs
+    return replace(inputs, runs=inputs.runs[:2])
 
 
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
@@ -49,9 +50,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_runs_and_qrels_are_scored_as_a_command_scores_them(name: str) -> None:
     scores = gradedeval.evaluate(RUNS, QRELS, "err ap", residuals="total", rel=2)
-    direct, given = FUNCTIONS[name](RUNS, QRELS, "err ap", rel=2), FUNCTIONS[name](scores)
-    pd.testing.assert_frame_equal(direct.frame, given.frame)
-    assert direct.signature == given.signature
+    direct, from_scores = FUNCTIONS[name](RUNS, QRELS, "err ap", rel=2), FUNCTIONS[name](scores)
+    pd.testing.assert_frame_equal(direct.frame, from_scores.frame)
+    assert direct.signature == from_scores.signature
     some = FUNCTIONS[name](scores, measures="ap err")
     assert set(some.frame["measure"]) == {"ap", "err"}
 
@@ -80,10 +81,12 @@ LONG = [name for name in CALLS if "progress" in inspect.signature(getattr(graded
 
 def test_every_function_with_progress_is_walked() -> None:
     offered = {name: getattr(gradedeval, name) for name in gradedeval.__all__}
-    functions = {name: one for name, one in offered.items() if inspect.isfunction(one)}
-    shown = {name for name, one in functions.items() if "progress" in inspect.signature(one).parameters}
-    assert shown == {*LONG, "verify"}  # which takes a record
-    assert all(inspect.signature(functions[name]).parameters["jobs"].default == 1 for name in shown)
+    functions = {name: function for name, function in offered.items() if inspect.isfunction(function)}
+    with_progress = {
+        name for name, function in functions.items() if "progress" in inspect.signature(function).parameters
+    }
+    assert with_progress == {*LONG, "verify"}  # which takes a record
+    assert all(inspect.signature(functions[name]).parameters["jobs"].default == 1 for name in with_progress)
 
 
 @pytest.mark.parametrize("name", LONG)
@@ -92,18 +95,18 @@ def test_progress_is_optional(name: str, capsys: pytest.CaptureFixture[str], mon
     CALLS[name]()
     assert capsys.readouterr().err == ""
     CALLS[name](progress=True)
-    said = capsys.readouterr().err
-    assert "runs [" in said
-    assert said.endswith("\n")
+    printed = capsys.readouterr().err
+    assert "runs [" in printed
+    assert printed.endswith("\n")
     with pytest.raises(InputError, match=r"jobs"):
         CALLS[name](jobs=0)
 
 
 def test_progress_uses_tqdm_if_installed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[dict[str, Any]] = []
+    bars: list[dict[str, Any]] = []
 
     def tqdm(items: Any, **how: Any) -> Any:
-        asked.append(how)
+        bars.append(how)
         return items
 
     module: Any = ModuleType("tqdm.auto")
@@ -111,7 +114,7 @@ def test_progress_uses_tqdm_if_installed(capsys: pytest.CaptureFixture[str], mon
     monkeypatch.setitem(sys.modules, "tqdm", SimpleNamespace(auto=module))
     monkeypatch.setitem(sys.modules, "tqdm.auto", module)
     gradedeval.evaluate(RUNS, QRELS, "err", progress=True)
-    assert asked == [{"total": 3, "desc": "runs", "leave": False}]
+    assert bars == [{"total": 3, "desc": "runs", "leave": False}]
     assert capsys.readouterr().err == ""
 
 
@@ -122,6 +125,6 @@ def test_a_bar_of_text_ends_full(capsys: pytest.CaptureFixture[str], monkeypatch
     assert last == f"topics [{'#' * parallel.WIDTH}] 3/3\n"
 
 
-def test_processes_share_what_a_function_does() -> None:
+def test_processes_share_the_work_of_a_function() -> None:
     alone, shared = (gradedeval.informativeness(RUNS, QRELS, "ap", min_found=1, jobs=jobs) for jobs in (1, 2))
     pd.testing.assert_frame_equal(alone.frame, shared.frame)

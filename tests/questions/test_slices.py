@@ -26,25 +26,25 @@ SLICED = ("--queries", QUERIES, "--slices", "intent,language")
 
 def topics_of(column: str) -> dict[str, set[str]]:
     """label -> topics, read in another way."""
-    found: dict[str, set[str]] = {}
+    topics: dict[str, set[str]] = {}
     for row in csv.DictReader(Path(QUERIES).read_text().splitlines(), delimiter="\t"):
         for label in row[column].split("|"):
-            found.setdefault(label, set()).add(row["topic"])
-    return found
+            topics.setdefault(label, set()).add(row["topic"])
+    return topics
 
 
 def test_the_mean_of_a_slice_is_that_of_its_topics(cli: Command) -> None:
     printed = succeed(cli(*RUNS, QRELS, "-m", "ndcg@10 ap", "-q", "-f", "csv", *SLICED))
-    found = rows(printed.text)
-    of_topics = [row for row in found if row["topic"] != "all"]
+    table = rows(printed.text)
+    of_topics = [row for row in table if row["topic"] != "all"]
     assert all(row["query"] and not row["slice"] for row in of_topics)
-    sliced = {(row["run"], row["measure"], row["slice"]): float(row["score"]) for row in found if row["slice"]}
+    sliced = {(row["run"], row["measure"], row["slice"]): float(row["score"]) for row in table if row["slice"]}
     assert len(sliced) == 3 * 2 * 4
     for (run, measure, name), mean in sliced.items():
         column, _, label = name.partition("=")
-        own = [float(row["score"]) for row in of_topics if (row["run"], row["measure"]) == (run, measure)
+        scores = [float(row["score"]) for row in of_topics if (row["run"], row["measure"]) == (run, measure)
                and row["topic"] in topics_of(column)[label]]  # fmt: skip
-        assert mean == pytest.approx(float(np.mean(own)), abs=1e-14)
+        assert mean == pytest.approx(float(np.mean(scores)), abs=1e-14)
 
 
 def test_saved_scores_leave_the_means_of_slices_out(cli: Command) -> None:
@@ -80,7 +80,7 @@ def test_slices_of_other_topics_have_other_signatures() -> None:
     assert signed[0] != signed[1]
 
 
-def test_the_legend_and_caption_of_a_table_are_not_those_of_its_slices(cli: Command) -> None:
+def test_the_legend_and_caption_of_a_table_differ_from_its_slices(cli: Command) -> None:
     words = ("-m", "ap", "--best", "--caption", "Means", *SLICED)
     latex = cli(*RUNS, QRELS, *words, "-f", "latex").text
     assert latex.count(r"\begin{tabular}") == 3
@@ -90,9 +90,9 @@ def test_the_legend_and_caption_of_a_table_are_not_those_of_its_slices(cli: Comm
 
 
 def test_differences_by_slice_are_corrected_over_slices_and_pairs() -> None:
-    found = gradedeval.compare(RUNS, QRELS, "ndcg@10", queries=QUERIES, slices="intent,language", test="t")
-    assert found.slices is not None
-    frame = found.slices
+    comparison = gradedeval.compare(RUNS, QRELS, "ndcg@10", queries=QUERIES, slices="intent,language", test="t")
+    assert comparison.slices is not None
+    frame = comparison.slices
     scores = gradedeval.evaluate(RUNS, QRELS, "ndcg@10")
     by_run = {run.run: scores.by_topic("ndcg@10", run.run) for run in scores.runs}
     expected = {}
@@ -113,11 +113,13 @@ def test_differences_by_slice_are_corrected_over_slices_and_pairs() -> None:
 
 
 def plain_p(differences: Floats, label: list[int], draws: int, seed: int) -> float:
-    """The permutation test as a loop."""
+    """Compute the permutation test in a loop."""
     groups = sorted(set(label))
 
     def spread(labels: list[int]) -> float:
-        means = [np.mean([d for d, own in zip(differences, labels, strict=True) if own == group]) for group in groups]
+        means = [
+            np.mean([d for d, label in zip(differences, labels, strict=True) if label == group]) for group in groups
+        ]
         return sum(labels.count(group) * (mean - np.mean(differences)) ** 2
                    for group, mean in zip(groups, means, strict=True))  # fmt: skip
 
@@ -133,17 +135,17 @@ def test_the_test_between_slices_agrees_with_a_loop(shift: float) -> None:
     label = [0] * 9 + [1] * 14 + [2] * 6
     differences = draw.normal(0, 0.3, len(label)) + shift * np.array(label)
     members = [np.array(label) == group for group in range(3)]
-    (found,) = label_p_values(differences[None], members, 4000, 1)  # type: ignore[misc]
-    assert found == pytest.approx(plain_p(differences, label, 2000, 2), abs=0.025)
+    (p_value,) = label_p_values(differences[None], members, 4000, 1)  # type: ignore[misc]
+    assert p_value == pytest.approx(plain_p(differences, label, 2000, 2), abs=0.025)
 
 
 def test_the_test_between_slices_keeps_its_level() -> None:
     draw = np.random.default_rng(7)
     label = np.repeat([0, 1], [12, 30])
     differences = draw.standard_t(4, (400, 42))
-    found = label_p_values(differences, [label == 0, label == 1], 500, 3)
-    assert found is not None
-    assert 0.02 < float((found <= 0.05).mean()) < 0.09
+    p_values = label_p_values(differences, [label == 0, label == 1], 500, 3)
+    assert p_values is not None
+    assert 0.02 < float((p_values <= 0.05).mean()) < 0.09
 
 
 def test_small_slices_and_topics_with_two_labels_are_not_tested() -> None:
@@ -152,24 +154,24 @@ def test_small_slices_and_topics_with_two_labels_are_not_tested() -> None:
     assert label_p_values(differences, [few, ~few], 10, 0) is None
     assert label_p_values(differences, [np.arange(12) < 7, np.arange(12) > 4], 10, 0) is None
     labels = {"kind": {str(topic): "few" if topic < 304 else "many" for topic in range(301, 351)}}
-    found = gradedeval.compare(RUNS[:2], QRELS, "ndcg@10", slices=labels)
-    assert found.slices is not None
-    assert found.slices["p"].isna().tolist() == [True, False]
-    assert "kind=few: fewer than 5 topics, not tested" in found.settings_text
+    comparison = gradedeval.compare(RUNS[:2], QRELS, "ndcg@10", slices=labels)
+    assert comparison.slices is not None
+    assert comparison.slices["p"].isna().tolist() == [True, False]
+    assert "kind=few: fewer than 5 topics, not tested" in comparison.settings_text
 
 
 @pytest.mark.parametrize("test", ["anova", "tukey-hsd", "bayes", "wilcoxon", "bootstrap"])
 def test_all_tests_take_slices(test: str, cli: Command) -> None:
-    found = succeed(cli("compare", *RUNS, QRELS, "-m", "ndcg@10", "--test", test, "--draws", "500", *SLICED))
-    assert "intent" in found.text
+    outcome = succeed(cli("compare", *RUNS, QRELS, "-m", "ndcg@10", "--test", test, "--draws", "500", *SLICED))
+    assert "intent" in outcome.text
 
 
 def test_a_check_bounds_slices(cli: Command, tmp_path: Path) -> None:
     bounds = ("--min", "intent=fact: ndcg@10=0.3", "--min", "intent=survey: ndcg@10=0.3")
-    found = cli("check", RUNS[0], QRELS, *SLICED, *bounds)
-    assert found.code == 1
-    assert "ok    rivers-bm25.run: intent=fact: ndcg@10 0.3159 is at least 0.3" in found.text
-    assert "FAIL  rivers-bm25.run: intent=survey: ndcg@10 0.2464 is below 0.3" in found.text
+    outcome = cli("check", RUNS[0], QRELS, *SLICED, *bounds)
+    assert outcome.code == 1
+    assert "ok    rivers-bm25.run: intent=fact: ndcg@10 0.3159 is at least 0.3" in outcome.text
+    assert "FAIL  rivers-bm25.run: intent=survey: ndcg@10 0.2464 is below 0.3" in outcome.text
     config = tmp_path / "g.toml"
     config.write_text('[slices]\nfile = "intent"\n[slices.intent.fact]\nmin = { "ndcg@10" = 0.9 }\n')
     failed = cli("check", RUNS[0], QRELS, "--queries", QUERIES, "--config", str(config), "-f", "json")
@@ -183,10 +185,10 @@ def test_a_check_bounds_slices(cli: Command, tmp_path: Path) -> None:
 
 def test_a_check_says_that_no_bound_is_of_a_slice(cli: Command) -> None:
     check = ("check", RUNS[0], QRELS, *SLICED)
-    said = cli(*check, "--min", "ndcg@20=0.1", "--max-drop", "ndcg@20=5%", "--baseline", RUNS[1]).messages
-    (note,) = (message for message in said if "--slices" in message)
-    what, _, bound = note.partition("; write --min ")
-    assert what == "--slices is used by no bound"
+    messages = cli(*check, "--min", "ndcg@20=0.1", "--max-drop", "ndcg@20=5%", "--baseline", RUNS[1]).messages
+    (note,) = (message for message in messages if "--slices" in message)
+    problem, _, bound = note.partition("; write --min ")
+    assert problem == "--slices is used by no bound"
     (word,) = shlex.split(bound)
     assert re.fullmatch("intent=[a-z]+: ndcg@20=0.1", word)
     assert not any("used by no bound" in message for message in cli(*check, "--min", word).messages)
@@ -202,13 +204,13 @@ def test_the_colon_of_a_slice_needs_no_space(measure: str, cli: Command) -> None
 
 
 @pytest.mark.parametrize("space", ["", " "])
-def test_a_label_without_its_slice_is_told_how_to_write_it(space: str, cli: Command) -> None:
-    found = cli("check", RUNS[0], QRELS, *SLICED, "--min", f"fact:{space}ndcg@20=0.3")
-    assert found.code == 2
-    assert found.messages[-1].endswith("; write SLICE=LABEL: MEASURE=VALUE")
-    other = cli("check", RUNS[0], QRELS, "--min", "ndcg:gian=exp@20=0.3")  # another way to write ndcg(gain=exp)@20
-    assert other.code == 2
-    assert "SLICE" not in other.messages[-1]
+def test_a_label_without_its_slice_has_a_hint(space: str, cli: Command) -> None:
+    outcome = cli("check", RUNS[0], QRELS, *SLICED, "--min", f"fact:{space}ndcg@20=0.3")
+    assert outcome.code == 2
+    assert outcome.messages[-1].endswith("; write SLICE=LABEL: MEASURE=VALUE")
+    misspelled = cli("check", RUNS[0], QRELS, "--min", "ndcg:gian=exp@20=0.3")  # another way to write ndcg(gain=exp)@20
+    assert misspelled.code == 2
+    assert "SLICE" not in misspelled.messages[-1]
 
 
 @pytest.mark.parametrize(
@@ -220,9 +222,9 @@ def test_a_label_without_its_slice_is_told_how_to_write_it(space: str, cli: Comm
 )
 def test_an_invalid_slice_in_settings_has_its_line(content: str, message: str, cli: Command, tmp_path: Path) -> None:
     (tmp_path / "g.toml").write_text(content)
-    found = cli("check", RUNS[0], QRELS, *SLICED, "--config", str(tmp_path / "g.toml"))
-    assert found.code == 2
-    assert message in found.messages[-1]
+    outcome = cli("check", RUNS[0], QRELS, *SLICED, "--config", str(tmp_path / "g.toml"))
+    assert outcome.code == 2
+    assert message in outcome.messages[-1]
 
 
 @pytest.mark.one_in(4)
@@ -237,49 +239,51 @@ def test_diff_gives_programs_the_slices(form: str, measure: str, cli: Command) -
         for column, labels in scores.by_slice.items()
         for label, part in labels.items()
     }
-    found: list[dict[str, Any]]
+    records: list[dict[str, Any]]
     if form == "Python":
         frame = gradedeval.diff(*RUNS[:2], QRELS, measure, queries=QUERIES, slices="intent,language").slices
         assert frame is not None
-        found = frame.to_dict("records")
+        records = frame.to_dict("records")
     else:
         printed = cli("diff", *RUNS[:2], QRELS, "-m", measure, *SLICED, "-f", form, "--top", "1", "--only", "worse")
         lines = rows(printed.text) if form == "csv" else [json.loads(line) for line in printed.text.splitlines()]
         assert {row["topic"] for row in lines if not row["slice"]} <= set(old)
-        found = [row for row in lines if row["slice"]]
-        assert {(row["topic"], row["query"] or "", row["docno"] or "") for row in found} == {("all", "", "")}
-        names = {(Path(row["baseline"]).name, Path(row["run"]).name) for row in found}
+        records = [row for row in lines if row["slice"]]
+        assert {(row["topic"], row["query"] or "", row["docno"] or "") for row in records} == {("all", "", "")}
+        names = {(Path(row["baseline"]).name, Path(row["run"]).name) for row in records}
         assert names == {(Path(RUNS[0]).name, Path(RUNS[1]).name)}
-    assert [row["slice"] for row in found] == list(summaries)
-    for row in found:
-        name, own = row["slice"], topics_of(row["column"])[row["label"]]
+    assert [row["slice"] for row in records] == list(summaries)
+    for row in records:
+        name, topics_of_slice = row["slice"], topics_of(row["column"])[row["label"]]
         assert name == f"{row['column']}={row['label']}"
         assert [float(row[name]) for name in ("baseline_score", "score")] == pytest.approx(summaries[name], abs=1e-12)
         assert float(row["difference"]) == pytest.approx(summaries[name][1] - summaries[name][0], abs=1e-12)
-        changes = [new[topic] - old[topic] for topic in own]
-        counts = [len(own), sum(change < 0 for change in changes), sum(change > 0 for change in changes)]
+        changes = [new[topic] - old[topic] for topic in topics_of_slice]
+        counts = [len(topics_of_slice), sum(change < 0 for change in changes), sum(change > 0 for change in changes)]
         assert [int(row[name]) for name in ("topics", "worse", "better")] == counts
 
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 def test_diff_has_the_errors_of_systems_on_slices() -> None:
-    given = {"one": ["rivers-bm25.run", "rivers-bm25-rm3.run"], "other": ["rivers-neural.run", "rivers-dense.run"]}
+    systems = {"one": ["rivers-bm25.run", "rivers-bm25-rm3.run"], "other": ["rivers-neural.run", "rivers-dense.run"]}
     runs = [*RUNS, str(SAMPLES / "rivers-dense.run")]
-    found = gradedeval.diff(runs, QRELS, "ndcg@10", replicates=given, queries=QUERIES, slices="intent").slices
-    assert found is not None
+    diff = gradedeval.diff(runs, QRELS, "ndcg@10", replicates=systems, queries=QUERIES, slices="intent").slices
+    assert diff is not None
     parts = gradedeval.evaluate(runs, QRELS, "ndcg@10", queries=QUERIES, slices="intent").by_slice["intent"]
-    for row in found.to_dict("records"):
-        seeds = [[parts[row["label"]].means_by_run[run]["ndcg@10"] for run in own] for own in given.values()]
-        means = [float(np.mean(own)) for own in seeds]
+    for row in diff.to_dict("records"):
+        seeds = [[parts[row["label"]].means_by_run[run]["ndcg@10"] for run in values] for values in systems.values()]
+        means = [float(np.mean(values)) for values in seeds]
         assert [row["baseline_score"], row["score"]] == pytest.approx(means, abs=1e-12)
-        assert row["se"] == pytest.approx(float(np.sqrt(sum(np.var(own, ddof=1) / 2 for own in seeds))), abs=1e-12)
+        assert row["se"] == pytest.approx(
+            float(np.sqrt(sum(np.var(values, ddof=1) / 2 for values in seeds))), abs=1e-12
+        )
 
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 def test_diff_of_labels_that_no_topic_has_is_as_without() -> None:
-    found = gradedeval.diff(*RUNS[:2], QRELS, "ndcg@10", slices={"k": {"none": "x"}})
-    assert found.slices is None
-    assert "slice" not in found.document("long").table.names
+    diff = gradedeval.diff(*RUNS[:2], QRELS, "ndcg@10", slices={"k": {"none": "x"}})
+    assert diff.slices is None
+    assert "slice" not in diff.document("long").table.names
 
 
 def test_a_picture_of_an_unknown_column_of_labels_is_refused(cli: Command) -> None:
@@ -311,13 +315,13 @@ def test_a_report_has_texts_and_slices() -> None:
 
 def test_a_slice_of_all_topics_is_not_a_test_of_its_own_and_two_labels_stop_the_test_between() -> None:
     labels = {"k": {str(topic): ["x" if topic % 2 else "y", "all"] for topic in range(301, 351)}}
-    found = gradedeval.compare(RUNS[:2], QRELS, "ndcg@10", slices=labels)
-    assert found.slices is not None
-    p = dict(zip(found.slices["slice"], found.slices["p"].notna(), strict=True))
+    comparison = gradedeval.compare(RUNS[:2], QRELS, "ndcg@10", slices=labels)
+    assert comparison.slices is not None
+    p = dict(zip(comparison.slices["slice"], comparison.slices["p"].notna(), strict=True))
     assert p == {"k=x": True, "k=all": False, "k=y": True}
     family = "slices: holm over 2 slices × 1 pair of each measure; an interval is of its slice and pair alone"
-    assert family in found.settings_text
-    assert "k=all: all topics, tested above" in found.settings_text
+    assert family in comparison.settings_text
+    assert "k=all: all topics, tested above" in comparison.settings_text
     rare = {
         "k": {str(topic): ["x" if topic % 2 else "y", *(["rare"] if topic < 303 else [])] for topic in range(301, 351)}
     }
@@ -327,10 +331,11 @@ def test_a_slice_of_all_topics_is_not_a_test_of_its_own_and_two_labels_stop_the_
 
 
 def test_labels_in_signatures_leave_scores_comparable(tmp_path: Path) -> None:
-    one, other = ({"k": {"301": label, "302": "z"}} for label in "xy")
+    first, second = ({"k": {"301": label, "302": "z"}} for label in "xy")
     with pytest.warns(gradedeval.EvaluationWarning):
         scores = [
-            gradedeval.evaluate(RUNS[number], QRELS, "ap", slices=labels) for number, labels in ((0, one), (1, other))
+            gradedeval.evaluate(RUNS[number], QRELS, "ap", slices=labels)
+            for number, labels in ((0, first), (1, second))
         ]
     assert all(re.search(r"\| slices [0-9a-f]{6} ", part.signature) for part in scores)
     assert scores[0].signature.partition(" slices ")[2][:6] != scores[1].signature.partition(" slices ")[2][:6]
@@ -342,8 +347,8 @@ def test_labels_in_signatures_leave_scores_comparable(tmp_path: Path) -> None:
 def test_labels_of_no_topic_and_columns_that_could_be_labels(cli: Command, tmp_path: Path) -> None:
     labels = tmp_path / "l.csv"
     labels.write_text("topic,k\n301,x:y\n302,a\nnone,b\n")
-    found = cli(RUNS[0], QRELS, "-m", "ap", "--slices", str(labels), "-f", "csv")
-    assert {row["slice"] for row in rows(found.text)} == {"", "k=x:y", "k=a"}
+    outcome = cli(RUNS[0], QRELS, "-m", "ap", "--slices", str(labels), "-f", "csv")
+    assert {row["slice"] for row in rows(outcome.text)} == {"", "k=x:y", "k=a"}
     assert cli("check", RUNS[0], QRELS, "--slices", str(labels), "--min", "k=x:y: ap=0.01").code == 0
     labels.write_text("topic,a=b\n301,x\n")
     refused = cli(RUNS[0], QRELS, "-m", "ap", "--slices", str(labels))

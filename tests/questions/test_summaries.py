@@ -18,15 +18,19 @@ from gradedeval.questions.correlate import agreement
 from support.commands import Command, succeed, without_flips
 from support.commands import rows as csv_rows
 
-# Three topics with one relevant document each: its rank in the run, 9 where it is missing.
+# Three topics with one relevant document each: its rank in the run, 9 if it is missing.
 RANKS = {"steady.run": (3, 3, 3), "uneven.run": (1, 1, 9), "weak.run": (5, 6, 4)}
 QRELS = "".join(f"{topic} 0 rel 1\n" for topic in range(3))
 UNENDED = pytest.mark.filterwarnings("ignore:.* no end at 95%.*:gradedeval.EvaluationWarning")
 
 
 def lines(ranks: tuple[int, ...]) -> str:
-    documents = [(t, "rel" if at == rank else f"d{at}", at) for t, rank in enumerate(ranks) for at in range(1, 7)]
-    return "".join(f"{topic} Q0 {docno} {at} {10 - at} t\n" for topic, docno, at in documents)
+    documents = [
+        (t, "rel" if position == rank else f"d{position}", position)
+        for t, rank in enumerate(ranks)
+        for position in range(1, 7)
+    ]
+    return "".join(f"{topic} Q0 {docno} {position} {10 - position} t\n" for topic, docno, position in documents)
 
 
 @pytest.fixture
@@ -43,7 +47,7 @@ def scored(measures: str, **options: Any) -> gradedeval.Scores:
 
 
 @UNENDED
-def test_what_is_compared_is_what_eval_prints(files: Path) -> None:
+def test_compare_uses_the_scores_that_eval_prints(files: Path) -> None:
     scores = scored("gm_ap ap num_rel_ret unjudged@5 num_ret", residuals=True)
     for row in gradedeval.compare(scores).frame.itertuples():
         means = [scores.means_by_run[str(run)][str(row.measure)] for run in (row.run, row.baseline)]
@@ -148,11 +152,11 @@ def test_sorting_puts_the_fewest_unjudged_first(files: Path, cli: Command) -> No
         assert [row["run"] for row in csv_rows(table.text)] == expected
 
 
-def test_tables_say_which_scores_are_better_and_what_is_tested(files: Path, cli: Command) -> None:
-    found = cli("compare", "steady.run", "uneven.run", "qrels", "-m", "gm_ap unjudged@3 num_ret")
+def test_tables_name_the_better_scores_and_the_tested_values(files: Path, cli: Command) -> None:
+    outcome = cli("compare", "steady.run", "uneven.run", "qrels", "-m", "gm_ap unjudged@3 num_ret")
     ratio = "gm_ap: ratio of geometric means, tested by logarithms"
-    assert f" | {ratio} | unjudged@3: lower is better | num_ret: no preferred direction gradedeval " in found.words
-    rows = {line.split()[0]: line for line in found.text.splitlines()[2:8]}
+    assert f" | {ratio} | unjudged@3: lower is better | num_ret: no preferred direction gradedeval " in outcome.words
+    rows = {line.split()[0]: line for line in outcome.text.splitlines()[2:8]}
     assert "×0.0000 to ×inf" in rows["gm_ap"]
     assert "–/3/–" in rows["num_ret"]
 
@@ -179,7 +183,7 @@ def test_orderings_go_from_the_best_to_the_worst(files: Path) -> None:
 
 
 @UNENDED
-def test_saved_scores_are_read_like_those_of_runs_and_an_unknown_measure_is_told(files: Path, cli: Command) -> None:
+def test_saved_scores_are_read_like_runs_and_an_unknown_measure_is_named(files: Path, cli: Command) -> None:
     words = ("-m", "gm_ap num_rel_ret unjudged@3")
     cli("eval", *RANKS, "qrels", "-q", *words, "-o", "saved.csv")
     same = ("--baseline", "steady.run", "-f", "csv")
@@ -187,24 +191,24 @@ def test_saved_scores_are_read_like_those_of_runs_and_an_unknown_measure_is_told
     direct = without_flips(cli("compare", *RANKS, "qrels", *words, *same).text)
     assert without_flips(saved.text) == direct.replace(",False", ",").replace(",True", ",")
     (files / "saved.csv").write_text((files / "saved.csv").read_text().replace("num_rel_ret", "mine"))
-    told = cli("compare", "--from-scores", "saved.csv", *same).messages
-    assert told[0] == "mine: no measure known here; taken as a mean, the higher the better"
+    messages = cli("compare", "--from-scores", "saved.csv", *same).messages
+    assert messages[0] == "mine: no measure known here; taken as a mean, the higher the better"
 
 
 # One run
 
 
 def test_power_orders_by_the_summary_and_needs_a_ratio(files: Path) -> None:
-    found = gradedeval.power(scored("gm_ap num_rel_ret"), draws=200, best_runs=2)
-    assert set(found.curve["run"]) | set(found.curve["other"]) >= {"steady.run", "weak.run"}
-    rows = found.curve.set_index("measure")
+    power = gradedeval.power(scored("gm_ap num_rel_ret"), draws=200, best_runs=2)
+    assert set(power.curve["run"]) | set(power.curve["other"]) >= {"steady.run", "weak.run"}
+    rows = power.curve.set_index("measure")
     expected = np.exp(np.mean(np.log([3 / 5, 3 / 6, 3 / 4])))
     assert rows.loc["gm_ap", ["tested", "difference"]].tolist() == ["ratio", pytest.approx(expected)]
 
 
 @pytest.fixture
 def six(tmp_path: Path) -> Path:
-    """Six topics of two runs."""
+    """Write two runs of six topics."""
     (tmp_path / "qrels").write_text("".join(f"{topic} 0 a 1\n{topic} 0 b 0\n{topic} 0 c 2\n" for topic in range(1, 7)))
     for name, listed in (("one", "abuc"), ("two", "bcau")):
         lines = (
@@ -236,15 +240,15 @@ def test_totals_of_counts_are_whole_numbers(six: Path, cli: Command) -> None:
 def test_topics_that_are_left_out_have_their_reason(six: Path, cli: Command) -> None:
     (six / "three").write_text("".join((six / "two").read_text().splitlines(keepends=True)[:12]))
     compared = ("compare", "one", "three", "qrels", "-m", "p@3")
-    found = cli(*compared, "--topics", "both")
-    assert "p@3: 3 of 6 topics left out (4, 5, 6): three is not scored on them (topics both)" in found.messages
-    several = cli(*compared, "-m", "ap rr gap", "--topics", "both").messages
-    said = "p@3, ap, rr, …: 3 of 6 topics left out (4, 5, 6): three is not scored on them (topics both)"
-    assert [message for message in several if "left out" in message] == [said]
+    outcome = cli(*compared, "--topics", "both")
+    assert "p@3: 3 of 6 topics left out (4, 5, 6): three is not scored on them (topics both)" in outcome.messages
+    messages = cli(*compared, "-m", "ap rr gap", "--topics", "both").messages
+    note = "p@3, ap, rr, …: 3 of 6 topics left out (4, 5, 6): three is not scored on them (topics both)"
+    assert [message for message in messages if "left out" in message] == [note]
 
 
 def test_the_signature_and_one_note_tell_the_topics_that_all_runs_share(six: Path, cli: Command) -> None:
-    """Whatever compares runs on the topics that all have; summaries of single runs are over the topics of each."""
+    """Check comparisons on the topics that all runs have; summaries of single runs are over the topics of each."""
     (six / "three").write_text("".join((six / "two").read_text().splitlines(keepends=True)[:12]))
     (six / "four").write_text("".join((six / "one").read_text().splitlines(keepends=True)[4:]))
     words = ("one", "three", "qrels", "-m", "p@3 ap", "--topics", "both")
@@ -252,13 +256,13 @@ def test_the_signature_and_one_note_tell_the_topics_that_all_runs_share(six: Pat
     assert "topics 3..6 of 6" in saved.messages + succeed(cli(*words)).text.splitlines()[-1].split(" | ")
     for command in (("compare",), ("compare", "-q"), ("compare", "--letters"), ("risk",), ("correlate",), ("power",)):
         for source, form in ((words, "table"), (words, "json"), (("--from-scores", "saved.csv"), "json")):
-            found = succeed(cli(*command, *source, "-f", form))
-            parts = [part for part in re.split(r" \| |\n|\"", found.text) if part.startswith("topics ")]
+            outcome = succeed(cli(*command, *source, "-f", form))
+            parts = [part for part in re.split(r" \| |\n|\"", outcome.text) if part.startswith("topics ")]
             assert parts[0] == "topics 3 of 6", (command, source, form, parts)
-            assert len([message for message in found.messages if "left out" in message]) == 1, found.messages
-    several = cli("compare", "one", "three", "four", "qrels", "-m", "ap", "--topics", "both").messages
+            assert len([message for message in outcome.messages if "left out" in message]) == 1, outcome.messages
+    messages = cli("compare", "one", "three", "four", "qrels", "-m", "ap", "--topics", "both").messages
     says = "ap: 4 of 6 topics left out (1, 4, 5, 6): three, four are not scored on all of them (topics both)"
-    assert [line for line in several if "left out" in line] == [says]
+    assert [line for line in messages if "left out" in line] == [says]
     with pytest.warns(gradedeval.EvaluationWarning) as noted:
         result = gradedeval.compare(["one", "three"], "qrels", "ap", topics="both")
     assert " | topics 3 of 6 | " in result.signature
@@ -266,7 +270,7 @@ def test_the_signature_and_one_note_tell_the_topics_that_all_runs_share(six: Pat
     assert len([note for note in noted if "left out" in str(note.message)]) == 1
 
 
-def test_measures_of_one_name_are_told_apart_by_what_differs(six: Path, cli: Command) -> None:
+def test_measures_of_one_name_show_their_different_arguments(six: Path, cli: Command) -> None:
     words = ("one", "qrels", "-m", "err err(gain=linear) rbp rbp(gain=exp) ap ap(rel=2)", "--signature", "full")
     line = cli(*words).words[cli(*words).words.index("gradedeval 0") :]
     gains = ["err, rbp(gain=exp,p=0.8): exp gains", "err(gain=linear), rbp(p=0.8): linear gains"]

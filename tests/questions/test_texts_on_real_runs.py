@@ -25,13 +25,13 @@ def queries(tmp_path: Path) -> str:
     return str(written_queries(tmp_path))
 
 
-def test_programs_get_whole_texts_and_people_nothing_that_acts(queries: str, cli: Command) -> None:
+def test_machine_formats_have_whole_texts_and_tables_have_safe_ones(queries: str, cli: Command) -> None:
     words = (*RUNS[:2], str(QRELS), "-m", "ndcg@10", "--queries", queries)
     by_topic = cli(*words, "-q", "-f", "csv")
     assert {row["topic"]: row["query"] for row in rows(by_topic.text) if row["topic"] != "all"} == texts()
     document = json.loads(cli(*words, "-q", "-f", "json").text)
     assert {row["topic"]: row["query"] for row in document["rows"] if row["topic"] != "all"} == texts()
-    shown = {
+    outputs = {
         "eval": cli(*words, "-q"),
         "diff": cli("diff", *words, "--top", "30"),
         "explain": cli("explain", RUNS[0], str(QRELS), "3", "-m", "ndcg@10", "--queries", queries),
@@ -42,13 +42,13 @@ def test_programs_get_whole_texts_and_people_nothing_that_acts(queries: str, cli
         "html": cli(*words, "-q", "-f", "html"),
         "github": cli("check", *words, "--min", "ndcg@10=0.99", "-f", "github"),
     }
-    for name, found in shown.items():
-        assert (name, found.code, raw(found.text)) == (name, int(name in ("check", "github")), [])
+    for name, output in outputs.items():
+        assert (name, output.code, raw(output.text)) == (name, int(name in ("check", "github")), [])
         if name in ("diff", "explain", "pool"):
-            assert (name, too_wide(found.text)) == (name, [])
-    assert [line for line in shown["github"].text.splitlines() if line.startswith("::error title=no")] == []
-    assert "stolen()" not in "".join(Page(shown["html"].text).scripts.values())
-    assert not re.search(r"(?<!\\)[%#&$_]of_it|\\textbf\{bold\}", shown["latex"].text)
+            assert (name, too_wide(output.text)) == (name, [])
+    assert [line for line in outputs["github"].text.splitlines() if line.startswith("::error title=no")] == []
+    assert "stolen()" not in "".join(Page(outputs["html"].text).scripts.values())
+    assert not re.search(r"(?<!\\)[%#&$_]of_it|\\textbf\{bold\}", outputs["latex"].text)
 
 
 def test_the_report_has_every_text_as_text(queries: str, tmp_path: Path, cli: Command) -> None:
@@ -58,14 +58,14 @@ def test_the_report_has_every_text_as_text(queries: str, tmp_path: Path, cli: Co
     page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
     acts = re.compile(r"[\x00-\x1f\u202a-\u202e]")
     seen = {topic: acts.sub(lambda found: repr(found[0])[1:-1], text) for topic, text in texts().items()}
-    shown = [row[0] for row in page.table("Topics by ndcg@10")[1:]]
-    assert shown == [topic + text for topic, text in seen.items()]
+    listed = [row[0] for row in page.table("Topics by ndcg@10")[1:]]
+    assert listed == [topic + text for topic, text in seen.items()]
     assert page.data("data")["texts"] == list(seen.values())
     assert not [tag for tag, _ in page.tags if tag in ("strong", "img")]
     assert "stolen" not in page.scripts["script"]
-    for column, own in (("relevant", ("many", "few")), ("parity", ("odd", "even"))):
+    for column, labels in (("relevant", ("many", "few")), ("parity", ("odd", "even"))):
         by_label = page.table(f"Scores by {column}")[1:]
-        assert {row[0] for row in by_label} == {*own}
+        assert {row[0] for row in by_label} == {*labels}
         for label, run, topics, score in by_label:
             kept = slice_of(column, label)
             assert int(topics) == len(kept)

@@ -1,4 +1,4 @@
-"""`--record` and `verify`: what a record holds, what is found in it, and that no record ends in a traceback."""
+"""`--record` and `verify`: the contents of a record, differences from it, and messages about broken records."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SCHEMA_FILE = ROOT / "docs" / "reference" / "record.schema.json"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Two runs and qrels, and the record of their scores."""
+    """Write two runs and qrels, and the record of their scores."""
     for name in RUNS:
         shutil.copy(SAMPLES / f"rivers-{name}", tmp_path / name)
     shutil.copy(QRELS, tmp_path / "rivers.qrels")
@@ -40,7 +40,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def record(cli: Command, *words: str) -> dict[str, Any]:
-    """The record of an evaluation, which conforms to its schema."""
+    """Return the record of an evaluation that conforms to its schema."""
     succeed(cli(*words, "--record", "result.json", "--quiet"))
     content = json.loads(Path("result.json").read_text(encoding="utf-8"))
     jsonschema.validate(content, SCHEMA)
@@ -78,22 +78,22 @@ def test_python_writes_the_same_record(cli: Command, folder: Path, monkeypatch: 
 def test_another_layout_is_the_same(cli: Command, folder: Path) -> None:
     record(cli, *RUNS, "rivers.qrels", "-m", "map rbp", "-q")
     assert succeed(cli("verify", "result.json")).text == "same: 3 inputs, 204 scores\n"
-    other = folder / "elsewhere"
-    (other / "runs").mkdir(parents=True)
+    elsewhere = folder / "elsewhere"
+    (elsewhere / "runs").mkdir(parents=True)
     for name in RUNS:
-        shutil.move(folder / name, other / "runs" / name)
-    shutil.move(folder / "rivers.qrels", other / "renamed.qrels")
-    shutil.move(folder / "result.json", other / "result.json")
+        shutil.move(folder / name, elsewhere / "runs" / name)
+    shutil.move(folder / "rivers.qrels", elsewhere / "renamed.qrels")
+    shutil.move(folder / "result.json", elsewhere / "result.json")
     missing = cli("verify", "elsewhere/result.json")
     *absent, last = missing.text.splitlines()
     assert (missing.code, last) == (1, "different: 3 of 3 inputs; not evaluated again")
     assert absent[0] == "bm25.run: not found beside the record; name the file, or its folder"
     assert len(absent) == 3
-    found = cli("verify", "elsewhere/result.json", "elsewhere/runs", "elsewhere/renamed.qrels")
-    assert (found.code, found.text, found.err) == (0, "same: 3 inputs, 204 scores\n", b"")
+    outcome = cli("verify", "elsewhere/result.json", "elsewhere/runs", "elsewhere/renamed.qrels")
+    assert (outcome.code, outcome.text, outcome.err) == (0, "same: 3 inputs, 204 scores\n", b"")
 
 
-def test_runs_of_the_same_name_are_told_apart_by_folders(cli: Command, folder: Path) -> None:
+def test_runs_of_the_same_name_are_distinguished_by_folders(cli: Command, folder: Path) -> None:
     for name, run in zip(("a", "b"), RUNS, strict=True):
         (folder / name).mkdir()
         shutil.move(folder / run, folder / name / "x.run")
@@ -105,10 +105,10 @@ def test_runs_of_the_same_name_are_told_apart_by_folders(cli: Command, folder: P
 def test_one_byte_of_a_run_is_found(cli: Command, folder: Path) -> None:
     record(cli, *RUNS, "rivers.qrels", "-m", "map")
     run = folder / RUNS[1]
-    before = run.read_bytes()
-    docno = before.split()[2]
-    after = before.replace(docno, docno[:-1] + b"x", 1)  # the first document of the first topic is judged no more
-    assert sum(one != other for one, other in zip(before, after, strict=True)) == 1
+    original = run.read_bytes()
+    docno = original.split()[2]
+    after = original.replace(docno, docno[:-1] + b"x", 1)  # the first document of the first topic is judged no more
+    assert sum(first != second for first, second in zip(original, after, strict=True)) == 1
     run.write_bytes(after)
     outcome = cli("verify", "result.json")
     lines = outcome.text.splitlines()
@@ -224,8 +224,8 @@ READS: dict[str, tuple[str, ...]] = {
 
 def test_the_walk_has_every_option_that_reads_a_file() -> None:
     params = evaluate_command.params
-    reading = [one for one in params if getattr(one, "file", "") == "reads" or isinstance(one, click.Argument)]
-    assert {one.name for one in reading} == READS.keys() - {"gain", "measure"}
+    reading = [param for param in params if getattr(param, "file", "") == "reads" or isinstance(param, click.Argument)]
+    assert {param.name for param in reading} == READS.keys() - {"gain", "measure"}
 
 
 @pytest.mark.one_in(5)
@@ -246,14 +246,14 @@ def test_files_of_options_are_recorded_and_found_again(option: str, cli: Command
     expected = {name for name in named if (folder / name).is_file()} - {*RUNS}
     assert {entry["path"] for entry in content["inputs"]} == {*RUNS, "rivers.qrels"} | expected
     assert bool(expected) == (option not in ("files", "baselines"))
-    other = tmp_path / "other" / "deep"
-    other.mkdir(parents=True)
+    elsewhere = tmp_path / "other" / "deep"
+    elsewhere.mkdir(parents=True)
     for entry in content["inputs"]:
-        shutil.move(folder / entry["path"], other / entry["path"])
+        shutil.move(folder / entry["path"], elsewhere / entry["path"])
     outcome = cli("verify", "result.json", "other/deep")
     assert outcome.text.startswith(f"same: {3 + len(expected)} inputs, "), outcome
     for name in expected - {"queries.tsv"}:
-        with (other / name).open("a") as file:
+        with (elsewhere / name).open("a") as file:
             file.write("\n")
         assert f"{name}: other/deep/{name} is another file" in cli("verify", "result.json", "other/deep").text
 
@@ -366,17 +366,17 @@ def test_scores_of_different_files_compare_with_digests(cli: Command, folder: Pa
     assert not any("sha256" in line for line in outcome.messages)
 
 
-# What cannot be recorded, or written.
+# Inputs that cannot be recorded, or outputs that cannot be written.
 
 
-def test_what_has_no_bytes_is_refused(cli: Command, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inputs_without_bytes_are_refused(cli: Command, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     run, judged = {"q1": {"d1": 1.0}}, {"q1": {"d1": 1}}
-    own = gradedeval.measure(lambda g: gradedeval.row_sums(g.relevant))
+    custom = gradedeval.measure(lambda g: gradedeval.row_sums(g.relevant))
     for arguments, keywords, text in (
         ((run, "rivers.qrels", "ap"), {}, "an object in memory has no bytes to digest"),
         ((RUNS[0], judged, "ap"), {}, "the qrels: an object in memory"),
-        ((RUNS[0], "rivers.qrels", own), {}, "is defined in this session"),
+        ((RUNS[0], "rivers.qrels", custom), {}, "is defined in this session"),
         ((RUNS[0], "rivers.qrels", "err"), {"fill": gradedeval.Options}, "fill: an object in memory"),
     ):
         with pytest.raises(InputError, match=text):
@@ -388,12 +388,12 @@ def test_what_has_no_bytes_is_refused(cli: Command, folder: Path, monkeypatch: p
 
 
 def test_no_partial_record_no_overwritten_input(cli: Command, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = (folder / RUNS[0]).read_bytes()
+    original = (folder / RUNS[0]).read_bytes()
     assert cli(*RUNS, "rivers.qrels", "--record", RUNS[0]).code == 2
     monkeypatch.chdir(folder)
     with pytest.raises(InputError, match="is also an input file"):
         gradedeval.evaluate(RUNS[0], "rivers.qrels", "ap", record=RUNS[0])
-    assert (folder / RUNS[0]).read_bytes() == before
+    assert (folder / RUNS[0]).read_bytes() == original
     assert cli(*RUNS, "rivers.qrels", "--record", "none/result.json").code == 1
     Path("result.json").write_text("kept")
 
@@ -441,7 +441,7 @@ ODD: list[Any] = [
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every place in a value of JSON."""
+    """Yield every place in a value of JSON."""
     yield path
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in items:
@@ -449,7 +449,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def mutated(content: Any, draw: random.Random) -> Any:
-    """A record with a value, a name or an entry changed."""
+    """Return a record with a value, a name or an entry changed."""
     content = json.loads(json.dumps(content))
     (*outer, last) = draw.choice([path for path in places(content) if path])
     inside = content
@@ -470,7 +470,7 @@ def mutated(content: Any, draw: random.Random) -> Any:
 
 @pytest.mark.parametrize("count", [50, pytest.param(1000, marks=pytest.mark.exhaustive)])
 def test_fuzzed_records_end_in_one_line(count: int, cli: Command, tmp_path: Path) -> None:
-    """A record is changed in `count` ways: no traceback, one line on stderr or a result, and the schemas agree."""
+    """Check a record changed in `count` ways: no traceback, one line on stderr or a result, and the schemas agree."""
     small = ["1 Q0 d1 1 9 t", "1 Q0 d2 2 8 t", "2 Q0 d1 1 9 t"]
     Path("a.run").write_text("\n".join(small) + "\n")
     Path("b.run").write_text("\n".join(small[:2]) + "\n")

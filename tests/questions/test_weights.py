@@ -40,7 +40,7 @@ RUNS: dict[str, Run] = {
     "first": {"1": {"a": 3.0, "u": 2.0, "c": 1.0}, "2": {"y": 2.0, "x": 1.0}},
     "second": {"1": {"c": 2.0, "b": 1.0}},
 }
-# Sums over first/1, first/2, second/1 and second/2, at ranks 1 to 4; each is a quarter of what its line adds up.
+# Sums over first/1, first/2, second/1 and second/2, at ranks 1 to 4; each is a quarter of the sum of its line.
 BY_HAND = {
     # 1/2 1/4 1/6 1/8 + 0 1/2 1/3 1/4 + 0 1/4 1/6 1/8 + 0
     "ap": "1/2 1 2/3 1/2",
@@ -50,7 +50,7 @@ BY_HAND = {
     "sp": "1 3/2 1 3/4",
     # 1/2 1/4 1/5 1/6 + 0 2/3 1/2 2/5 + 0 1/4 1/5 1/6 + 0
     "q": "1/2 7/6 9/10 11/15",
-    # 1/2 1/2 0 0 + 1/2 1/2 1/2 1/2 + 0 + 1 1 1 1: what retrieves nothing ranks nothing above the relevant
+    # 1/2 1/2 0 0 + 1/2 1/2 1/2 1/2 + 0 + 1 1 1 1: an empty ranking has nothing above the relevant document
     "bpref(k=10)": "2 2 3/2 3/2",
     # 1/2 1/2 0 0 + 0 + 0 + 1 1 1 1
     "bpref": "3/2 3/2 1 1",
@@ -65,7 +65,7 @@ def by_hand() -> gradedeval.Weights:
 
 @pytest.mark.parametrize("name", BY_HAND)
 def test_two_systems_and_two_topics_by_hand(name: str, by_hand: gradedeval.Weights) -> None:
-    expected = [float(Fraction(one)) / 4 for one in BY_HAND[name].split()]
+    expected = [float(Fraction(fraction)) / 4 for fraction in BY_HAND[name].split()]
     assert column(by_hand, name) == pytest.approx(expected, abs=1e-15)
 
 
@@ -78,7 +78,7 @@ def test_the_weight_of_rr_past_the_last_rank_is_known_and_that_of_the_others_has
 
 
 def test_topics_of_one_run_alone_count_as_pairs() -> None:
-    """With --topics both the second run counts in topic 1 only: the mean is over three pairs."""
+    """Count the second run in topic 1 only, by --topics both: the mean is over three pairs."""
     weights = gradedeval.weights("bpref", RUNS, QRELS, ranks=2, topics="both")
     assert weights.notes[-1] == 'the runs count in different topics; topics="qrels" counts the same for all'
     assert column(weights, "bpref") == pytest.approx([1 / 6, 1 / 6])
@@ -90,12 +90,12 @@ def test_topics_without_relevant_documents_weigh_nothing_and_are_counted() -> No
     says = r"^qrels: 1 of 2 topics has no relevant documents for ap, bpref \(2\) and gets weights of 0$"
     with pytest.warns(EvaluationWarning, match=says):
         weights = gradedeval.weights("ap sp bpref", run, qrels, ranks=2)
-    # Topic 1 has N = 0: nothing can stand above a, so each rank weighs 1/R there.
+    # Topic 1 has N = 0: no document can stand above a, so each rank weighs 1/R there.
     assert weights.values.tolist() == [[0.5, 0.5, 0.5], [0.25, 0.25, 0.5]]
     assert gradedeval.weights("ap", run, qrels, ranks=1, topics="relevant", topics_from=["1"]).values == 1.0
 
 
-def test_topics_without_judgments_count_where_they_are_asked_for() -> None:
+def test_topics_without_judgments_count_on_request() -> None:
     run = {"1": {"a": 1.0}, "9": {"b": 1.0}}
     weights = gradedeval.weights("ap", run, {"1": {"a": 1}}, ranks=1, topics="run")
     assert weights.values.tolist() == [[0.5]]
@@ -103,12 +103,12 @@ def test_topics_without_judgments_count_where_they_are_asked_for() -> None:
 
 
 def ranking(run: Run, topic: str) -> list[str]:
-    found = run.get(topic, {})
-    return sorted(found, key=lambda docno: (-found[docno], docno))
+    documents = run.get(topic, {})
+    return sorted(documents, key=lambda docno: (-documents[docno], docno))
 
 
 def looped(name: str, runs: Mapping[str, Run], qrels: Judgments, depth: int, k: int = 10) -> list[float]:
-    """The definitions of Zhang et al., sections 3.3 and 3.4, one system, topic and rank after the other."""
+    """Compute the definitions of Zhang et al., sections 3.3 and 3.4, one system, topic and rank after the other."""
     mean = [0.0] * depth
     for run in runs.values():
         for topic, grades in qrels.items():
@@ -117,11 +117,11 @@ def looped(name: str, runs: Mapping[str, Run], qrels: Judgments, depth: int, k: 
             hits = J = 0
             for i in range(1, depth + 1):
                 docnos = ranking(run, topic)[i - 1 : i]
-                found = any(docno in relevant for docno in docnos)
-                hits += found
+                retrieved = any(docno in relevant for docno in docnos)
+                hits += retrieved
                 J += any(docno in grades for docno in docnos)
                 if name == "rr":
-                    weight = 1 / i if found and hits == 1 else 0.0
+                    weight = 1 / i if retrieved and hits == 1 else 0.0
                 elif name == "sp":
                     weight = hits / i
                 elif not R:
@@ -167,7 +167,7 @@ def test_batches_equal_loops_over_systems_and_ranks(seed: int, cells: int, monke
         weights = gradedeval.weights(NAIVE, runs, qrels, ranks=depth)
         for name in NAIVE:
             assert column(weights, name) == pytest.approx(looped(name, runs, qrels, depth), abs=1e-14)
-    # No ranking is longer than 40: what the last bits of two sums differ by lies nowhere.
+    # No ranking is longer than 40: not even a rounding error is left beyond.
     assert weights.beyond[weights.columns.index("rr") - 1] == 0
 
 
@@ -178,22 +178,22 @@ WEIGHTED += ["q", "q(rel=1)", "q(beta=10)", "q(gain=exp)@6"]
 @pytest.mark.one_in(6)
 @pytest.mark.parametrize("name", sampled(WEIGHTED, 3))
 def test_a_ranking_under_its_own_weights_scores_as_by_the_measure(name: str) -> None:
-    """AP and its kin are inner products of relevance and weights (Zhang et al., equation 1): what makes W theirs."""
+    """Check that AP and its kin are inner products of relevance and weights (Zhang et al., equation 1)."""
     least = dict(parse_measures(name)[0].parameters).get("rel", 1)
     for seed in range(5):
         runs, qrels = drawn(seed)
         for run in runs.values():
-            for topic, found in run.items():
+            for topic, documents in run.items():
                 judged = {"other": {"d": 2}, topic: qrels[topic]}
                 options = {"topics_from": [topic], "topics": "both"}
-                weights = gradedeval.weights(name, {topic: found}, judged, ranks=30, **options)
+                weights = gradedeval.weights(name, {topic: documents}, judged, ranks=30, **options)
                 relevant = [judged[topic].get(docno, 0) >= least for docno in ranking(run, topic)]
                 inner = float(np.dot(relevant, weights.values[: len(relevant), 0]))
-                score = gradedeval.evaluate({topic: found}, judged, name, **options)  # type: ignore[arg-type]
+                score = gradedeval.evaluate({topic: documents}, judged, name, **options)  # type: ignore[arg-type]
                 assert inner == pytest.approx(next(iter(score.means.values())), abs=1e-14)
 
 
-def test_topics_that_take_turns_in_a_file_weigh_as_those_that_do_not(tmp_path: Path) -> None:
+def test_interleaved_topics_weigh_like_grouped_ones(tmp_path: Path) -> None:
     runs, qrels = drawn(3)
     lines = write_run(tmp_path / "sorted.run", runs["run0"]).read_text().splitlines(keepends=True)
     (tmp_path / "turns.run").write_text("".join(sorted(lines, key=lambda line: line.split()[2])))
@@ -239,7 +239,7 @@ CLOSED = {
 
 
 @pytest.mark.parametrize("name", CLOSED)
-def test_fixed_weights_are_those_of_the_closed_form(name: str) -> None:
+def test_fixed_weights_equal_the_closed_form(name: str) -> None:
     expected = [CLOSED[name](i) for i in range(1, 31)]
     assert static_weights(parse_measures(name)[0], 30).tolist() == pytest.approx(expected, rel=1e-12, abs=1e-15)
 
@@ -253,12 +253,12 @@ def test_the_depth_changes_no_fixed_weight(depth: int) -> None:
 
 
 def of_the_table() -> Iterator[Measure]:
-    """Every measure that needs no file or formula, with and without a cutoff."""
+    """Yield every measure that needs no file or formula, with and without a cutoff."""
     for measure in MEASURES.values():
         policy = measure.definition.cutoff
-        for one in (measure, *([measure @ 4, measure @ 10] if policy != "none" else [])):
+        for variant in (measure, *([measure @ 4, measure @ 10] if policy != "none" else [])):
             with contextlib.suppress(InputError):
-                yield one.complete()
+                yield variant.complete()
 
 
 FIXED = {"dcg", "rbp", "insq", "sdcg", "cwlp", "tbg", "u", "set", "npv", "p", "gprecision", "num_rel_ret", "hits"}
@@ -278,15 +278,15 @@ def is_fixed(measure: Measure) -> bool:
 
 @pytest.mark.exhaustive
 def test_the_measures_with_fixed_weights_are_these() -> None:
-    found = {measure.name for measure in of_the_table() if is_fixed(measure)}
+    names = {measure.name for measure in of_the_table() if is_fixed(measure)}
     # With a cutoff of 1 others would join; without one, or with 4, none.
-    assert found == FIXED
+    assert names == FIXED
 
 
 @pytest.mark.one_in(5)
-@pytest.mark.parametrize("measure", sampled([one for one in of_the_table() if one.name in FIXED], 2), ids=str)
+@pytest.mark.parametrize("measure", sampled([each for each in of_the_table() if each.name in FIXED], 2), ids=str)
 def test_a_measure_with_fixed_weights_is_their_sum_with_the_gains(measure: Measure) -> None:
-    """On rankings of many lengths, with missed and unjudged documents, of real evaluations."""
+    """Check rankings of many lengths, with missed and unjudged documents, of real evaluations."""
     weights = static_weights(measure, 25)
     for seed in range(5):
         runs, qrels = drawn(seed, (0, 0, 1))
@@ -298,7 +298,7 @@ def test_a_measure_with_fixed_weights_is_their_sum_with_the_gains(measure: Measu
 
 @pytest.mark.parametrize("name", sorted(VARY))
 @pytest.mark.parametrize("depth", [1, 10])
-def test_what_depends_on_the_documents_found_has_no_fixed_weights(name: str, depth: int) -> None:
+def test_measures_of_the_documents_found_have_no_fixed_weights(name: str, depth: int) -> None:
     with pytest.raises(InputError, match="has no fixed rank weights"):
         static_weights(parse_measures(name)[0], depth)
 
@@ -318,9 +318,9 @@ def test_what_depends_on_the_documents_found_has_no_fixed_weights(name: str, dep
     ],
 )
 def test_the_weight_past_the_depth_is_a_remark(name: str, depth: int, share: float) -> None:
-    found = gradedeval.weights(name, ranks=depth)
-    assert found.beyond[0] == pytest.approx(share, rel=1e-9, nan_ok=True)
-    assert len(found.remarks) == (share != 0)
+    weights = gradedeval.weights(name, ranks=depth)
+    assert weights.beyond[0] == pytest.approx(share, rel=1e-9, nan_ok=True)
+    assert len(weights.remarks) == (share != 0)
 
 
 def test_a_user_measure_has_weights(cli: Command, tmp_path: Path) -> None:
@@ -333,9 +333,9 @@ def test_a_user_measure_has_weights(cli: Command, tmp_path: Path) -> None:
         "@measure(gain='linear')\n"
         "def broken(g):\n    return row_sums(g.missing)\n"
     )
-    found = cli("weights", "-m", "third", "--measures-from", "my.py", "--ranks", "4")
-    assert found.text == "rank,third\n1,0.0\n2,0.0\n3,2.0\n4,0.0\n"
-    assert found.messages == [f"gradedeval {gradedeval.__version__} | ranks 1..4 | normalize none"]
+    outcome = cli("weights", "-m", "third", "--measures-from", "my.py", "--ranks", "4")
+    assert outcome.text == "rank,third\n1,0.0\n2,0.0\n3,2.0\n4,0.0\n"
+    assert outcome.messages == [f"gradedeval {gradedeval.__version__} | ranks 1..4 | normalize none"]
     third = cli("weights", "-m", "third", "--measures-from", "my.py", "--ranks", "2")
     assert third.messages[0] == "third: 1 of its weight lies past rank 2"
     refused = cli("weights", "-m", "squared", "--measures-from", "my.py")
@@ -345,17 +345,17 @@ def test_a_user_measure_has_weights(cli: Command, tmp_path: Path) -> None:
 
 
 def test_normalized_weights_sum_to_1_or_have_1_as_their_largest(by_hand: gradedeval.Weights) -> None:
-    for how, all_of in (("sum", np.sum), ("max", np.max)):
-        found = gradedeval.weights(["ap", "dcg"], RUNS, QRELS, ranks=4, normalize=how)  # type: ignore[arg-type]
-        assert all_of(found.values, axis=0) == pytest.approx([1, 1])
+    for normalization, all_of in (("sum", np.sum), ("max", np.max)):
+        weights = gradedeval.weights(["ap", "dcg"], RUNS, QRELS, ranks=4, normalize=normalization)  # type: ignore[arg-type]
+        assert all_of(weights.values, axis=0) == pytest.approx([1, 1])
         ap = np.array(column(by_hand, "ap"))
-        assert column(found, "ap") == pytest.approx(list(ap / all_of(ap)))
-        assert found.signature.endswith(f" | 2 runs | ranks 1..4 | normalize {how}")
+        assert column(weights, "ap") == pytest.approx(list(ap / all_of(ap)))
+        assert weights.signature.endswith(f" | 2 runs | ranks 1..4 | normalize {normalization}")
 
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """The two systems and topics from above, in files."""
+    """Write the two systems and topics from above; return their folder."""
     write_qrels(tmp_path / "qrels.txt", QRELS)
     for name, run in RUNS.items():
         write_run(tmp_path / f"{name}.run", run)
@@ -368,28 +368,28 @@ LACKS += "; exclude missing topics with --topics both"
 
 
 def test_fixed_and_background_weights_stand_side_by_side(files: Path, cli: Command) -> None:
-    found = succeed(cli(*TWO, "-m", "ap p@2", "-m", "bpref(k=10,rel=1)", "--ranks", "4"))
-    assert found.text == (
+    outcome = succeed(cli(*TWO, "-m", "ap p@2", "-m", "bpref(k=10,rel=1)", "--ranks", "4"))
+    assert outcome.text == (
         'rank,ap,p@2,"bpref(k=10,rel=1)"\n1,0.125,0.5,0.5\n2,0.25,0.5,0.5\n'
         f"3,{2 / 3 / 4},0.0,0.375\n4,0.125,0.0,0.375\n"
     )
-    *notes, signed = found.messages
+    *notes, signed = outcome.messages
     assert notes == [LACKS, "ap, bpref(k=10,rel=1): weights go on past rank 4, and their sum is not known"]
     assert signed.startswith(f"gradedeval {gradedeval.__version__} | qrels ")
     assert " | topics 2 of 2 (1 missing in 1 of 2 runs) | ties docno-desc | ap, bpref: rel 1 | 2 runs | " in signed
     assert signed.endswith(" | ranks 1..4 | normalize none")
 
 
-def test_weights_by_cost_are_those_of_documents_that_cost_1(files: Path, cli: Command) -> None:
+def test_weights_by_cost_equal_the_weights_at_cost_1(files: Path, cli: Command) -> None:
     says = "tbg: h is in seconds; the weights are those of documents that cost 1 each"
     alone = cli("weights", "-m", "tbg(h=1)", "--ranks", "2")
     assert (alone.messages[0], alone.text) == (says, "rank,tbg(h=1)\n1,0.5\n2,0.25\n")
-    beside = cli(*TWO, "-m", "tbg(h=1) rr", "--ranks", "2")
-    assert beside.messages[:2] == [says, LACKS]
-    assert beside.text == "rank,tbg(h=1),rr\n1,0.5,0.25\n2,0.25,0.25\n"
+    with_rr = cli(*TWO, "-m", "tbg(h=1) rr", "--ranks", "2")
+    assert with_rr.messages[:2] == [says, LACKS]
+    assert with_rr.text == "rank,tbg(h=1),rr\n1,0.5,0.25\n2,0.25,0.25\n"
 
 
-def test_chances_by_rank_have_weights_and_those_by_type_have_none(cli: Command, tmp_path: Path) -> None:
+def test_chances_by_rank_have_weights_and_chances_by_type_have_none(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "c.csv").write_text("rank,C\n1,0.5\n2,0\n")
     (tmp_path / "types.csv").write_text("rank,type,C\n1,*,0.5\n2,*,0\n1,web,0.2\n")
     lines = cli("weights", "-m", "ddm(file=c.csv)", "--ranks", "3").text.splitlines()
@@ -401,9 +401,9 @@ def test_chances_by_rank_have_weights_and_those_by_type_have_none(cli: Command, 
 
 def test_runs_that_no_measure_needs_are_not_read(files: Path, cli: Command) -> None:
     (files / "first.run").write_text("no run\n")
-    found = cli("weights", "first.run", "qrels.txt", "-m", "p@1", "--ranks", "1")
-    assert (found.code, found.text) == (0, "rank,p@1\n1,1.0\n")
-    assert found.messages[0] == "the runs are not read: the weights of these measures are the same for all"
+    outcome = cli("weights", "first.run", "qrels.txt", "-m", "p@1", "--ranks", "1")
+    assert (outcome.code, outcome.text) == (0, "rank,p@1\n1,1.0\n")
+    assert outcome.messages[0] == "the runs are not read: the weights of these measures are the same for all"
 
 
 def test_every_format_has_the_same_weights(files: Path, cli: Command) -> None:
@@ -415,44 +415,44 @@ def test_every_format_has_the_same_weights(files: Path, cli: Command) -> None:
         header, *rows = csv.reader(io.StringIO(written(form).text), delimiter=delimiter)
         assert header == ["rank", "ap", "rbp(p=0.5)"]
         assert [[float(cell) for cell in row] for row in rows] == expected
-    found = json.loads(written("json").text)
-    assert [list(row.values()) for row in found["rows"]] == expected
-    assert found["signature"] == written("csv").messages[-1]
-    assert found["signature"] not in written("json").messages
+    document = json.loads(written("json").text)
+    assert [list(row.values()) for row in document["rows"]] == expected
+    assert document["signature"] == written("csv").messages[-1]
+    assert document["signature"] not in written("json").messages
     table = written("table", "--signature", "full").text.replace(" |\n  ", " | ")
     assert table == (
         "rank        ap  rbp(p=0.5)\n----  --------  ----------\n"
         "   1  0.125000    0.500000\n   2  0.250000    0.250000\n   3  0.166667    0.125000\n\n"
-        f"{found['signature']}\n"
+        f"{document['signature']}\n"
     )
     assert "| 3 | 0.17 | 0.12 |" in " ".join(written("markdown", "--digits", "2").text.split())
     assert written("csv", "--digits", "2").text.endswith("\n3,0.17,0.12\n")
 
 
 def test_a_column_written_is_a_measure_again(files: Path, cli: Command) -> None:
-    """`wp` reads what one measure's weights are written as: scores and residuals are the measure's own."""
+    """Read the written weights of one measure by `wp`: scores and residuals are the measure's own."""
     assert cli("weights", "-m", "rbp(p=0.8)", "--ranks", "1000", "-o", "w.csv").code == 0
     runs, qrels = drawn(1)
     scores = gradedeval.evaluate(runs, qrels, [f"wp(file={files / 'w.csv'})", "rbp(p=0.8)"], residuals=True)
     for run in scores.runs:
-        again, own = run.score.T
-        assert again.tolist() == pytest.approx(own.tolist(), abs=1e-12)
-        again, own = run.residual.T
-        assert again.tolist() == pytest.approx(own.tolist(), abs=1e-12)
-    # Cut at rank 5, it lacks what lies past that, and no more.
+        again, original = run.score.T
+        assert again.tolist() == pytest.approx(original.tolist(), abs=1e-12)
+        again, original = run.residual.T
+        assert again.tolist() == pytest.approx(original.tolist(), abs=1e-12)
+    # Cut at rank 5, it lacks the ranks below, and no more.
     assert cli("weights", "-m", "rbp(p=0.8)", "--ranks", "5", "-o", "w5.csv").code == 0
     scores = gradedeval.evaluate(runs, qrels, [f"wp(file={files / 'w5.csv'})", "rbp(p=0.8)"])
     for run in scores.runs:
-        again, own = run.score.T
-        assert ((again <= own + 1e-12) & (own <= again + 0.8**5)).all()
+        again, original = run.score.T
+        assert ((again <= original + 1e-12) & (original <= again + 0.8**5)).all()
 
 
 def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None:
-    """W_AP of section 3.4 of Zhang et al. as they use it in section 5.4: one inner product for every ranking."""
+    """Use W_AP of section 3.4 of Zhang et al. as in their section 5.4: one inner product for every ranking."""
     assert cli(*TWO, "-m", "ap", "--ranks", "4", "--normalize", "sum", "-o", "ap.csv").code == 0
-    found = cli(*TWO[1:], "-m", "wp(file=ap.csv)", "-q", "-f", "csv").text.splitlines()
+    outcome = cli(*TWO[1:], "-m", "wp(file=ap.csv)", "-q", "-f", "csv").text.splitlines()
     # Normalized: 3/16 3/8 1/4 3/16. The first run has relevant documents at ranks 1, and 2; the second at rank 2.
-    scores = {tuple(line.split(",")[:2]): float(line.split(",")[3]) for line in found[1:]}
+    scores = {tuple(line.split(",")[:2]): float(line.split(",")[3]) for line in outcome[1:]}
     assert scores["first.run", "1"] == pytest.approx(3 / 16)
     assert scores["first.run", "2"] == scores["second.run", "1"] == pytest.approx(3 / 8)
     assert scores["second.run", "2"] == 0
@@ -479,11 +479,11 @@ def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None
         ("first.run qrels.txt -m err", "err has no fixed rank weights"),
     ],
 )
-def test_a_wrong_word_is_one_line_and_nothing_else(words: str, says: str, files: Path, cli: Command) -> None:
-    found = cli("weights", *words.split())
-    assert (found.code, found.out) == (2, b"")
-    assert len(found.messages) == 1
-    assert found.messages[0].startswith(says)
+def test_an_invalid_argument_is_one_line_without_output(words: str, says: str, files: Path, cli: Command) -> None:
+    outcome = cli("weights", *words.split())
+    assert (outcome.code, outcome.out) == (2, b"")
+    assert len(outcome.messages) == 1
+    assert outcome.messages[0].startswith(says)
 
 
 @pytest.mark.parametrize(
@@ -500,9 +500,9 @@ def test_wrong_files_are_one_line_and_leave_no_file(words: str, says: str, files
     (files / "empty.txt").write_text("")
     (files / "other.txt").write_text("9 0 a 1\n")
     (files / "none.txt").write_text("1 0 x 1\n1 0 a 0\n2 0 a 1\n")
-    found = cli("weights", *words.split(), "-o", "w.csv")
-    assert (found.code, found.out) == (1, b"")
-    assert found.messages[-1].startswith(says)
+    outcome = cli("weights", *words.split(), "-o", "w.csv")
+    assert (outcome.code, outcome.out) == (1, b"")
+    assert outcome.messages[-1].startswith(says)
     assert not (files / "w.csv").exists()
 
 
@@ -520,7 +520,8 @@ def test_wrong_use_in_python_is_a_fault() -> None:
 
 @shared
 def test_the_best_rbp_for_the_weights_of_ap_and_rr_is_about_that_of_zhang_et_al() -> None:
-    """Table 5 of Zhang et al.: on three tracks p = .949 to .957 is the best for AP's weights, .353 to .483 for RR's.
+    """Compare with table 5 of Zhang et al.: on three tracks p = .949 to .957 is the best for AP's weights, .353 to .483
+    for RR's.
 
     The geometric distribution of least Kullback–Leibler divergence has the mean rank of the weights: p = 1 − 1/mean.
     """
@@ -533,7 +534,7 @@ def test_the_best_rbp_for_the_weights_of_ap_and_rr_is_about_that_of_zhang_et_al(
 
 
 def test_users_of_weights_go_on_and_stop() -> None:
-    """C(i) = W(i+1)/W(i), L(i) = (W(i) − W(i+1))/W(1); with RBP everybody goes on with p, whatever the rank."""
+    """Check C(i) = W(i+1)/W(i), L(i) = (W(i) − W(i+1))/W(1); with RBP all users continue with p at any rank."""
     measures = "rbp(p=0.9) p@2 dcg@3"
     weights, c, stops = (gradedeval.weights(measures, ranks=4, quantity=quantity) for quantity in ("W", "C", "L"))
     np.testing.assert_allclose(c.values[:, 0], 0.9)
@@ -549,14 +550,14 @@ def test_users_of_weights_go_on_and_stop() -> None:
         gradedeval.weights(measures, quantity="C", normalize="sum")
 
 
-def test_where_no_argument_is_a_file_all_are_measures(cli: Command) -> None:
+def test_arguments_are_measures_if_none_is_a_file(cli: Command) -> None:
     words = ("rbp(p=0.5)", "dcg@10")
     plain = cli("weights", *words, "--ranks", "5")
     assert (plain.code, plain.out) == (0, cli("weights", "-m", " ".join(words), "--ranks", "5").out)
     assert cli("weights", "rbp(p=0.5)", "-m", "dcg@10", "--ranks", "5").out == plain.out
 
 
-def test_at_a_terminal_a_table_ends_where_weights_are_0(tmp_path: Path) -> None:
+def test_at_a_terminal_a_table_ends_at_zero_weights(tmp_path: Path) -> None:
     seen = at_terminal("weights", "p@3", folder=tmp_path)
     assert [line.split() for line in seen.out.splitlines()[2:5]] == [[str(rank), "0.333333"] for rank in (1, 2, 3)]
     assert "\nranks 4 to 1000: weights of 0\n" in seen.out.replace("\r", "")
@@ -565,7 +566,7 @@ def test_at_a_terminal_a_table_ends_where_weights_are_0(tmp_path: Path) -> None:
     assert at_terminal("weights", "p@3", "-f", "csv", folder=tmp_path).out.count("\n") == 1001
 
 
-def test_what_limits_ranks_is_named_where_it_is_sought(cli: Command) -> None:
+def test_options_that_limit_runs_name_the_option_for_ranks(cli: Command) -> None:
     assert cli("weights", "rbp", "-n", "5").messages == ["unknown option '-n'; did you mean '--ranks'?"]
-    said = "--depth: applies to runs, and none are given; add RUN... QRELS; --ranks N ends the table"
-    assert cli("weights", "rbp", "--depth", "5").messages == [said]
+    message = "--depth: applies to runs, and none are given; add RUN... QRELS; --ranks N ends the table"
+    assert cli("weights", "rbp", "--depth", "5").messages == [message]

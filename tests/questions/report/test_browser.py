@@ -1,5 +1,5 @@
-"""A report in a real browser: it asks for nothing, sorts, goes from topic to topic by mouse and by keyboard, runs
-nothing that stands in files, and can be printed and read on a telephone."""
+"""A report in a real browser: network requests, sorting, navigation by mouse and keyboard, markup in files, print
+and telephone layouts."""
 
 import random
 import re
@@ -35,7 +35,7 @@ def browser() -> Iterator[Any]:
 
 
 class Tab:
-    """A page, and what a user would not want of it: messages of the console, requests, dialogs."""
+    """A page with its console messages, requests and dialogs."""
 
     def __init__(self, browser: Any, path: Path, **settings: Any) -> None:
         self.page = browser.new_page(**{"viewport": {"width": 1280, "height": 900}, **settings})
@@ -48,14 +48,14 @@ class Tab:
         self.page.goto(path.as_uri())
 
     def close(self, path: Path) -> None:
-        """Nothing was wrong, and nothing was asked for but the file."""
+        """Check that the page had no errors and requested only the file."""
         assert self.problems == []
         assert self.requests == [path.as_uri()]
         self.page.close()
 
     def texts(self, selector: str) -> list[str]:
-        found: list[str] = self.page.locator(selector).all_inner_texts()
-        return found
+        contents: list[str] = self.page.locator(selector).all_inner_texts()
+        return contents
 
 
 @pytest.fixture
@@ -68,17 +68,17 @@ def report(cli: Command, tmp_path: Path) -> Path:
 def test_a_column_sorts_by_mouse_and_by_keyboard(report: Path, browser: Any) -> None:
     tab = Tab(browser, report)
     runs = "#runs .overview tbody th bdi"
-    before = tab.texts(runs)
+    unsorted = tab.texts(runs)
     title = tab.page.locator("#runs .overview thead th").nth(1)
     title.locator("button").click()
     assert title.get_attribute("aria-sort") == "descending"
-    assert tab.texts(runs) == before  # the best by the first measure stand first
+    assert tab.texts(runs) == unsorted  # the best by the first measure stand first
     title.locator("button").focus()
     tab.page.keyboard.press("Enter")
     assert title.get_attribute("aria-sort") == "ascending"
-    assert tab.texts(runs) == before[::-1]
+    assert tab.texts(runs) == unsorted[::-1]
     tab.page.locator("#runs .overview thead th button").first.click()
-    assert tab.texts(runs) == sorted(before)
+    assert tab.texts(runs) == sorted(unsorted)
     tab.page.locator(".by-topic:visible thead button").nth(5).click()
     differences = [float(text) for text in tab.texts(".by-topic:visible tbody td:nth-child(6)")]
     assert differences == sorted(differences, reverse=True)
@@ -86,7 +86,7 @@ def test_a_column_sorts_by_mouse_and_by_keyboard(report: Path, browser: Any) -> 
 
 
 def chosen(tab: Tab) -> list[str]:
-    """The topic that is chosen: in the field, in the table, in the map, and above the rankings."""
+    """Return the chosen topic as shown in the field, the table, the map and above the rankings."""
     page = tab.page
     return [
         page.locator("#topic option:checked").inner_text(),
@@ -137,7 +137,7 @@ def test_a_topic_is_chosen_everywhere_by_mouse_by_keyboard_and_by_address(report
     assert tab.problems == []
 
 
-def test_nothing_that_stands_in_files_runs(cli: Command, tmp_path: Path, browser: Any) -> None:
+def test_code_in_files_does_not_run(cli: Command, tmp_path: Path, browser: Any) -> None:
     names = hostile_runs(tmp_path)
     assert cli("report", *names, "q.txt", "-m", "err@5", "--draws", "50", "--quiet", "-o", "report.html").code == 0
     tab = Tab(browser, tmp_path / "report.html")
@@ -176,7 +176,7 @@ def test_it_fits_a_screen_and_paper(width: int, scheme: str, report: Path, brows
 
 
 @pytest.mark.parametrize("width", [1280, 400])
-def test_what_has_the_focus_is_not_behind_the_choices_above(width: int, report: Path, browser: Any) -> None:
+def test_sticky_choices_do_not_cover_the_focused_element(width: int, report: Path, browser: Any) -> None:
     tab = Tab(browser, report, viewport={"width": width, "height": 700})
     seen = 0
     for _ in range(40):
@@ -193,7 +193,7 @@ def test_what_has_the_focus_is_not_behind_the_choices_above(width: int, report: 
     tab.close(report)
 
 
-def test_topics_sort_as_numbers_only_where_they_are_numbers(cli: Command, tmp_path: Path, browser: Any) -> None:
+def test_numeric_topics_sort_as_numbers(cli: Command, tmp_path: Path, browser: Any) -> None:
     topics = ["1.2.3", "10", "9", "1,2", "1.10.3", "b"]
     (tmp_path / "r").write_text("".join(f"{topic} Q0 d 1 1 t\n" for topic in topics))
     (tmp_path / "q").write_text("".join(f"{topic} 0 d 1\n" for topic in topics))

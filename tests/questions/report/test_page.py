@@ -1,4 +1,4 @@
-"""A report: what its tables, sentences and rankings say, that nothing in it is markup from files, how large it is."""
+"""A report: the contents of its tables, sentences and rankings, escaped markup, and its size."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ DRAWS = 200
 
 
 @cache
-def found(measures: str = MEASURES, runs: tuple[str, ...] = NAMES) -> Findings:
+def findings(measures: str = MEASURES, runs: tuple[str, ...] = NAMES) -> Findings:
     sources = {name: str(SAMPLES / name) for name in runs}
     settings = ReportSettings(Settings(draws=DRAWS), show=5)
     return collect(sources, QRELS, parse_measures(measures), Options(), None, settings)
@@ -47,7 +47,7 @@ def found(measures: str = MEASURES, runs: tuple[str, ...] = NAMES) -> Findings:
 
 @cache
 def whole() -> Page:
-    return Page(pages.page(found(), "gradedeval report <command>"))
+    return Page(pages.page(findings(), "gradedeval report <command>"))
 
 
 def test_the_first_table_has_the_scores_of_evaluate_the_best_first_and_in_bold() -> None:
@@ -64,7 +64,7 @@ def test_the_first_table_has_the_scores_of_evaluate_the_best_first_and_in_bold()
     assert rows[3][0].endswith("dense.run")
 
 
-def test_marks_wins_and_sentences_are_those_of_compare() -> None:
+def test_marks_wins_and_sentences_agree_with_compare() -> None:
     scores = gradedeval.evaluate(RUNS, QRELS, MEASURES, residuals=True)
     frame = gradedeval.compare(scores, baseline=NAMES[0], draws=DRAWS).frame
     rows = {row[0].split()[0]: row for row in whole().table("Scores of all runs")[1:]}
@@ -77,15 +77,15 @@ def test_marks_wins_and_sentences_are_those_of_compare() -> None:
     flips = frame[frame["reversing"].notna()]
     assert len(flips)
     for flip in flips.to_dict("records"):
-        said = f"if {flip['reversing']:,} of {flip['unjudged']:,} unjudged documents were relevant"
-        assert f"{said} (top grade); the deepest is at rank {flip['reversing_rank']}" in whole().words
+        message = f"if {flip['reversing']:,} of {flip['unjudged']:,} unjudged documents were relevant"
+        assert f"{message} (top grade); the deepest is at rank {flip['reversing_rank']}" in whole().words
     assert whole().words.count("The order of rivers") + whole().words.count(" would overtake ") == int(
         frame["same_order"].eq(False).sum()
     )
 
 
 @pytest.mark.exhaustive
-def test_a_settled_order_names_the_run_ahead_and_the_topics_where_means_are_of_others() -> None:
+def test_a_settled_order_names_the_run_ahead_and_its_topics() -> None:
     sources = dict(zip(NAMES[:2], RUNS[:2], strict=True))
     options = Options(max_residual=0.05)
     seen = collect(sources, QRELS, parse_measures("err@20"), options, None, ReportSettings(Settings(draws=20)))
@@ -117,12 +117,12 @@ def test_an_order_that_both_runs_unjudged_documents_cannot_turn_is_settled() -> 
     assert "end of a run" not in page.words + same.words
 
 
-def test_what_turns_an_order_is_the_top_grade_and_not_any_relevant_one() -> None:
+def test_a_reversal_assumes_the_top_grade() -> None:
     runs = {name: {topic: {f"{name}{topic}": 1.0} for topic in THREE} for name in ("G", "U")}
     qrels = {topic: {f"G{topic}": 2, "z": 4} for topic in THREE}
     page = small(runs, qrels, "err@5")
-    said = "if 1 of 3 unjudged documents were relevant (top grade); the deepest is at rank 1"
-    assert said in page.words
+    message = "if 1 of 3 unjudged documents were relevant (top grade); the deepest is at rank 1"
+    assert message in page.words
     assert "if all that is open had the top grade" in page.words
     assert "relevant (rank" not in page.words
     for topic in THREE:
@@ -179,9 +179,9 @@ def test_topics_have_the_scores_and_the_median_best_and_worst_of_topic_table() -
     assert len(rows) == 51
     header = rows[0]
     assert [header[1], header[3]] == [NAMES[0], NAMES[2]]
-    for topic, one, _, other, _, difference, *across in rows[1:]:
+    for topic, first, _, second, _, difference, *across in rows[1:]:
         scores = [by_topic.loc[(topic, header[place])] for place in (1, 3)]
-        assert [one, other] == [f"{row['score']:.4f}" for row in scores]
+        assert [first, second] == [f"{row['score']:.4f}" for row in scores]
         assert float(difference) == pytest.approx(scores[1]["score"] - scores[0]["score"], abs=1e-4)
         assert across == [f"{scores[0][name]:.4f}" for name in ("median", "best", "worst")]
     residuals = gradedeval.evaluate(RUNS[0], QRELS, MEASURES, residuals=True).frame
@@ -189,7 +189,7 @@ def test_topics_have_the_scores_and_the_median_best_and_worst_of_topic_table() -
     assert [row[2] for row in rows[1:]] == [f"{value:.4f}" for value in residuals["residual"]]
     heat = whole().table("Scores by ap")
     assert heat[0][1:] == [row[0] for row in rows[1:]]
-    assert heat[1][0] == found().runs[0]
+    assert heat[1][0] == findings().runs[0]
 
 
 @pytest.mark.one_in(2)
@@ -204,19 +204,19 @@ def test_topics_have_the_scores_and_the_median_best_and_worst_of_topic_table() -
 def test_contributions_are_as_explained(runs: tuple[str, ...], qrels: str, measures: str, options: Options) -> None:
     sources = {name: str(SAMPLES / name) for name in runs}
     settings = ReportSettings(Settings(draws=DRAWS), show=5)
-    shown = collect(sources, qrels, parse_measures(measures), options, None, settings)
-    data = Page(pages.page(shown))
-    for index in (0, 1, len(shown.matrix.topics) - 1):
+    result = collect(sources, qrels, parse_measures(measures), options, None, settings)
+    data = Page(pages.page(result))
+    for index in (0, 1, len(result.matrix.topics) - 1):
         documents, rankings = data.data(f"r{index}")
-        topic = shown.matrix.topics[index]
-        for run, (retrieved, listed, by_measure) in zip(shown.runs, rankings, strict=True):
-            (explained,) = explain_topics({run: sources[run]}, qrels, shown.measures, options, [topic])
+        topic = result.matrix.topics[index]
+        for run, (retrieved, listed, by_measure) in zip(result.runs, rankings, strict=True):
+            (explained,) = explain_topics({run: sources[run]}, qrels, result.measures, options, [topic])
             assert retrieved == explained.retrieved
-            for one, (score, residual, rest, adds, could) in zip(explained.measures, by_measure, strict=True):
-                rows = [row for row in one.rows() if row["part"] == "document"]
-                assert score == pytest.approx(one.score, abs=1e-5)
-                assert residual == pytest.approx(one.residual, abs=1e-5)
-                assert sum(adds) + rest == pytest.approx(one.score, abs=1e-4)
+            for part, (score, residual, rest, adds, could) in zip(explained.measures, by_measure, strict=True):
+                rows = [row for row in part.rows() if row["part"] == "document"]
+                assert score == pytest.approx(part.score, abs=1e-5)
+                assert residual == pytest.approx(part.residual, abs=1e-5)
+                assert sum(adds) + rest == pytest.approx(part.score, abs=1e-4)
                 assert len(listed) == len(adds) == len(could) == min(5, retrieved)
                 for number, row, added, rise in zip(listed, rows, adds, could, strict=False):
                     assert documents[number] == [row["docno"], row["grade"]]
@@ -224,7 +224,7 @@ def test_contributions_are_as_explained(runs: tuple[str, ...], qrels: str, measu
                     assert rise == pytest.approx(row.get("could_add"), abs=1e-5)
 
 
-def test_judgments_are_those_of_pool() -> None:
+def test_judgments_agree_with_pool() -> None:
     pool = gradedeval.pool(RUNS, QRELS)
     rows = {row[0]: row for row in whole().table("Retrieved documents of each run")[1:]}
     for run in pool.runs.to_dict("records"):
@@ -235,19 +235,21 @@ def test_judgments_are_those_of_pool() -> None:
     assert topics[0][4:] == ["grade -2", "grade 0", "grade 1", "grade 2", "grade 3", "grade 4"]
     unjudged = gradedeval.evaluate(RUNS, QRELS, "unjudged@10").means_by_run
     at_ten = [float(row[3]) for row in whole().table("Unjudged documents of a topic")[1:]]
-    beside = [float(row[-1].split()[0]) for row in whole().table("Scores of all runs")[1:]]
-    assert at_ten == beside == [pytest.approx(10 * unjudged[run]["unjudged@10"], abs=0.05) for run in found().runs]
+    in_scores = [float(row[-1].split()[0]) for row in whole().table("Scores of all runs")[1:]]
+    assert (
+        at_ten == in_scores == [pytest.approx(10 * unjudged[run]["unjudged@10"], abs=0.05) for run in findings().runs]
+    )
     alone = sum(pool.runs["unique_relevant"])
     assert sum(map(int, re.findall(r"(\d+) relevant documents? on", whole().words))) == alone
 
 
-def test_how_it_was_computed_is_said() -> None:
+def test_the_report_lists_its_settings() -> None:
     words = whole().words
     assert "gradedeval report <command>" in words
-    for said in (*found().scores.signature.split(" | "), "randomization, 200 draws, seed 0", "jinja2 3"):
-        assert said in words
-    assert found().notes
-    assert all(str(note) in words for note in found().notes)
+    for phrase in (*findings().scores.signature.split(" | "), "randomization, 200 draws, seed 0", "jinja2 3"):
+        assert phrase in words
+    assert findings().notes
+    assert all(str(note) in words for note in findings().notes)
 
 
 def test_a_page_allows_no_network_and_names_its_own_style_and_script_by_their_checksums() -> None:
@@ -256,8 +258,9 @@ def test_a_page_allows_no_network_and_names_its_own_style_and_script_by_their_ch
         digest = b64encode(sha256(whole().scripts[name].encode()).digest()).decode()
         assert f"{name}-src 'sha256-{digest}'" in whole().policy
     assert "unsafe" not in whole().policy
-    assert not [at for _, at in whole().tags if "src" in at or at.get("href", "#")[:1] not in ("#", "d")]  # type: ignore[index]
-    assert not [at for _, at in whole().tags if "style" in at or any(name.startswith("on") for name in at)]
+    tags = [attrs for _, attrs in whole().tags]
+    assert not [attrs for attrs in tags if "src" in attrs or attrs.get("href", "#")[:1] not in ("#", "d")]  # type: ignore[index]
+    assert not [attrs for attrs in tags if "style" in attrs or any(name.startswith("on") for name in attrs)]
 
 
 def test_names_that_are_markup_stand_there_as_text(cli: Command, tmp_path: Path) -> None:
@@ -268,7 +271,7 @@ def test_names_that_are_markup_stand_there_as_text(cli: Command, tmp_path: Path)
     page = Page(text)
     tags = {tag for tag, _ in page.tags}
     assert "img" not in tags
-    assert [at for tag, at in page.tags if tag == "script" and at.get("type") != "application/json"] == [{}]
+    assert [attrs for tag, attrs in page.tags if tag == "script" and attrs.get("type") != "application/json"] == [{}]
     assert all(name in page.shown for name in names)
     documents = [docno for docno, _ in page.data("r0")[0]]
     assert sorted(documents) == sorted(["<script>alert(1)</script>", *HOSTILE[1:4], "a\\u202eb", "l\\u2028s"])
@@ -280,20 +283,20 @@ def test_names_that_are_markup_stand_there_as_text(cli: Command, tmp_path: Path)
 
 @pytest.mark.exhaustive
 def test_of_too_many_topics_the_rankings_that_differ_most_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    size = len(pages.page(found()).encode())
-    text = pages.page(found(), most_bytes=size - 20_000)
+    size = len(pages.page(findings()).encode())
+    text = pages.page(findings(), most_bytes=size - 20_000)
     assert size - 25_000 < len(text.encode()) <= size - 20_000
     page = Page(text)
-    shown = page.data("data")["shown"]
-    assert sorted(int(name[1:]) for name in page.scripts if re.fullmatch(r"r\d+", name)) == shown
-    assert 0 < len(shown) < 50
-    score = found().matrix.score[:, :, 0]
+    topics = page.data("data")["shown"]
+    assert sorted(int(name[1:]) for name in page.scripts if re.fullmatch(r"r\d+", name)) == topics
+    assert 0 < len(topics) < 50
+    score = findings().matrix.score[:, :, 0]
     spread = score.max(0) - score.min(0)
-    assert min(spread[shown]) >= max(spread[[topic for topic in range(50) if topic not in shown]])
-    assert f"Rankings of the {len(shown)} of 50 topics on which the runs differ most" in page.words
-    assert page.data("data")["topic"] in shown
+    assert min(spread[topics]) >= max(spread[[topic for topic in range(50) if topic not in topics]])
+    assert f"Rankings of the {len(topics)} of 50 topics on which the runs differ most" in page.words
+    assert page.data("data")["topic"] in topics
     monkeypatch.setattr(pages, "MOST_CELLS", 90)
-    page = Page(pages.page(found()))
+    page = Page(pages.page(findings()))
     assert "The map shows the 10 of 50 topics on which the runs differ most; the table has them all." in page.words
     assert len(page.table("Scores by ap")[0]) == 11
     assert len(page.table("Topics by ap")) == 51
@@ -301,7 +304,7 @@ def test_of_too_many_topics_the_rankings_that_differ_most_are_shown(monkeypatch:
 
 
 def test_one_run_has_a_page_without_comparisons() -> None:
-    page = Page(pages.page(found(MEASURES, NAMES[:1])))
+    page = Page(pages.page(findings(MEASURES, NAMES[:1])))
     assert "There is one run alone: nothing is compared." in page.words
     assert "its ranking stands by itself" in page.words
     assert [row[0] for row in page.table("Scores of all runs")] == ["run", NAMES[0]]
@@ -322,7 +325,7 @@ def test_topics_too_uncertain_to_count_are_blank() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:(.*an interval needs 3 topics|the baseline is):gradedeval.EvaluationWarning")
-def test_runs_that_share_one_topic_are_not_compared_and_it_is_said() -> None:
+def test_runs_that_share_one_topic_are_not_compared_with_a_note() -> None:
     with pytest.warns(gradedeval.EvaluationWarning, match="nothing is compared: .*a test needs two"):
         text = gradedeval.html_report({"a": {"1": {"d": 1.0}}, "b": {"1": {"e": 1.0}}}, {"1": {"d": 1}}, "err@5")
     assert "The runs are not compared; the notes say why." in Page(text).words
@@ -332,7 +335,7 @@ def test_runs_that_share_one_topic_are_not_compared_and_it_is_said() -> None:
 def test_it_is_the_same_page_each_time_and_from_python() -> None:
     with pytest.warns(gradedeval.EvaluationWarning):
         text = gradedeval.html_report(RUNS, QRELS, MEASURES, draws=DRAWS, show=5)
-    assert text == pages.page(found())
+    assert text == pages.page(findings())
 
 
 @pytest.mark.one_in(3)
@@ -354,11 +357,11 @@ def test_errors_are_one_line_and_leave_no_file(words: list[str], message: str, c
         (tmp_path / name).write_text("1 Q0 d 1 2 t\n2 Q0 d 1 2 t\n")
     (tmp_path / "q").write_text("1 0 d 1\n2 0 d 0\n2 0 e 1\n")
     (tmp_path / "s.csv").write_text("run,topic,measure,score\na,1,ap,1\n")
-    before = sorted(tmp_path.iterdir())
+    original = sorted(tmp_path.iterdir())
     done = cli("report", "a.run", "b.run", "q", "--quiet", *words)
     assert done.code != 0
     assert done.messages == [message]
-    assert sorted(tmp_path.iterdir()) == before
+    assert sorted(tmp_path.iterdir()) == original
 
 
 def test_without_qrels_or_without_jinja2_nothing_is_read(cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -398,7 +401,7 @@ def test_48_runs_are_on_a_page_in_ten_seconds_and_below_20_megabytes() -> None:
 @pytest.mark.parametrize("measure", ["ap", "err", "rbp", "ndcg", "p@1", "dcg"])
 def test_a_grade_of_any_size_is_shown_or_refused(grade: str, measure: str, cli: Command) -> None:
     for run, docnos in (("a", "xyz"), ("b", "zyx")):
-        Path(run).write_text("".join(f"1 Q0 {docno} 1 {3 - at} t\n" for at, docno in enumerate(docnos)))
+        Path(run).write_text("".join(f"1 Q0 {docno} 1 {3 - position} t\n" for position, docno in enumerate(docnos)))
     Path("qrels").write_text(f"1 0 x {grade}\n1 0 y 1\n")
     done = cli("report", "a", "b", "qrels", "-m", measure, "-o", "page.html")
     assert (done.code == 0) == Path("page.html").exists()

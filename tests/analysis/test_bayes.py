@@ -30,7 +30,7 @@ def test_by_hand() -> None:
     assert (half["low"], half["high"]) == (pytest.approx(0), pytest.approx(0.4))
 
 
-def test_without_a_region_it_mirrors_the_t_test() -> None:
+def test_probabilities_without_a_region_mirror_the_t_test() -> None:
     differences = np.random.default_rng(3).normal(0.05, 0.2, 20)
     summary, test = summarize(differences.tolist(), rope=0), stats.ttest_1samp(differences, 0)
     assert summary["equivalent"] == 0
@@ -52,7 +52,7 @@ def test_draws_from_the_posterior_agree() -> None:
 
 
 @pytest.mark.parametrize("difference", [0.3, 0.01, -0.3])
-def test_equal_differences_tell_nothing_of_the_variance(difference: float) -> None:
+def test_equal_differences_have_no_posterior(difference: float) -> None:
     assert np.isnan(list(summarize([difference] * 3, rope=0.01).values())).all()
 
 

@@ -66,12 +66,14 @@ def test_headings_are_plain_and_a_line_below_describes_the_interval(near: Path, 
     assert "95% interval: by the same ranges, of all pairs together" in settings
 
 
-@pytest.mark.parametrize(("test", "of"), [("wilcoxon", "pseudo-median"), ("sign", "median")])
-def test_intervals_that_are_not_of_the_mean_say_so(test: str, of: str, near: Path, cli: Command) -> None:
+@pytest.mark.parametrize(("test", "statistic"), [("wilcoxon", "pseudo-median"), ("sign", "median")])
+def test_intervals_of_another_statistic_than_the_mean_name_it(
+    test: str, statistic: str, near: Path, cli: Command
+) -> None:
     text = cli("compare", "--from-scores", "s.csv", "--test", test, "--correction", "none").words
-    assert f"95% interval: of the {of}, obtained by inverting the test" in text
+    assert f"95% interval: of the {statistic}, obtained by inverting the test" in text
     corrected = cli("compare", "--from-scores", "s.csv", "--test", test).words
-    assert f"95% interval: of the {of}, obtained by inverting the test, for each pair alone" in corrected
+    assert f"95% interval: of the {statistic}, obtained by inverting the test, for each pair alone" in corrected
 
 
 def test_an_end_at_0_that_is_rejected_is_open(tmp_path: Path, cli: Command) -> None:

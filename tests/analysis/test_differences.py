@@ -93,7 +93,7 @@ def check_bounds(frame: pd.DataFrame, ends: pd.DataFrame) -> None:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("unseen", [0, 1, 2])
 @pytest.mark.parametrize("seed", sampled(range(1, 8), 8))
-def test_no_completion_of_the_judgments_leaves_the_bounds_and_some_come_as_far(seed: int, unseen: int) -> None:
+def test_completions_of_the_judgments_reach_the_bounds_and_never_leave_them(seed: int, unseen: int) -> None:
     (runs, qrels), measures = case(seed), (*EXACT, *SAFE)
     frame, ends = compared(runs, qrels, measures, unseen=unseen), enumerate_ends(runs, qrels, measures, unseen)
     exact = frame.loc[list(EXACT)]
@@ -122,7 +122,7 @@ def test_with_too_many_ways_to_try_bounds_are_safe(seed: int, unseen: int, monke
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("unseen", [0, 1])
 @pytest.mark.parametrize("seed", sampled(range(1, 8), 8))
-def test_other_measures_go_by_the_bounds_of_each_run(seed: int, unseen: int) -> None:
+def test_other_measures_use_the_bounds_of_each_run(seed: int, unseen: int) -> None:
     runs, qrels = case(seed)
     frame = compared(runs, qrels, (*SEPARATE, "gm_ap"), unseen=unseen)
     ends = enumerate_ends(runs, qrels, SEPARATE, unseen)

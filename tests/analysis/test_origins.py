@@ -71,7 +71,7 @@ def test_a_baseline_of_another_top_grade_is_refused(form: str, files: Path, cli:
 
 
 def test_options_without_effect_on_a_measure_may_differ(files: Path, cli: Command) -> None:
-    """Check that the top grade, the topics of the mean and residuals change no score by precision."""
+    """Check that the top grade, the topics of the mean and residuals change no average precision."""
     same = ("compare", "b.run", "qrels.txt", "-m", "ap", "--baseline", "a.csv", "-f", "csv")
     for words in (("--top-grade", "6"), ("--topics", "both"), ("--residual-depth", "full")):
         save(cli, "a.csv", "a.run", "qrels.txt", *words)
@@ -115,7 +115,7 @@ def test_other_qrels_are_named_by_their_checksums(files: Path, cli: Command) -> 
 
 
 @pytest.mark.filterwarnings("ignore:.* no end at 95%.*:gradedeval.EvaluationWarning")
-def test_rows_of_two_files_in_one_are_told_apart(files: Path, cli: Command) -> None:
+def test_concatenated_rows_of_different_qrels_are_refused(files: Path, cli: Command) -> None:
     save(cli, "a.csv", "a.run", "qrels.txt")
     save(cli, "b.csv", "b.run", "other.txt")
     both = (files / "a.csv").read_text() + (files / "b.csv").read_text().partition("\n")[2]
@@ -137,7 +137,7 @@ def test_a_file_that_a_measure_reads_must_be_the_same(files: Path, cli: Command)
     assert re.match(expected, message)
 
 
-def test_scores_without_a_signature_are_taken_with_one_note(files: Path, cli: Command) -> None:
+def test_scores_without_a_signature_are_accepted_with_a_note(files: Path, cli: Command) -> None:
     save(cli, "a.csv", "a.run", "qrels.txt")
     frame = pd.read_csv("a.csv", dtype={"topic": str})
     frame.drop(columns="signature").to_csv("old.csv", index=False)
@@ -182,7 +182,7 @@ def test_a_fault_in_json_has_its_line(text: str, message: str, tmp_path: Path) -
     assert str(error.value).startswith(f"{tmp_path}/{message}")
 
 
-def test_json_as_others_write_it_is_read_too(tmp_path: Path) -> None:
+def test_json_in_other_layouts_is_read(tmp_path: Path) -> None:
     for indent in (None, 2):
         (tmp_path / "s.json").write_text(json.dumps({"rows": [json.loads(ROW)]}, indent=indent))
         assert read_saved(tmp_path / "s.json").rows[0].score == 0.5
@@ -225,7 +225,7 @@ def test_comparisons_carry_their_signature_in_every_form(files: Path, cli: Comma
     assert " | ".join(footer.split(" | ")[1:4]) == " | ".join(signature.split(" | ")[:3])
 
 
-def test_in_python_too_a_baseline_without_a_signature_is_told(files: Path) -> None:
+def test_a_baseline_without_a_signature_gets_a_warning_in_python(files: Path) -> None:
     first, second = (
         gradedeval.evaluate(str(files / run), str(files / "qrels.txt"), "ap", residuals="total") for run in RUNS
     )
@@ -233,7 +233,7 @@ def test_in_python_too_a_baseline_without_a_signature_is_told(files: Path) -> No
         gradedeval.risk(first, baseline=second.frame.drop(columns="signature"))
 
 
-def test_saved_scores_say_the_version_of_their_form_and_older_ones_are_read(files: Path, cli: Command) -> None:
+def test_saved_scores_have_a_form_number_and_are_read_without_one(files: Path, cli: Command) -> None:
     save(cli, "scores.json", *RUNS, "qrels.txt")
     text = (files / "scores.json").read_text()
     assert text.startswith('{"form": 1,\n "signature": "gradedeval ')
@@ -241,8 +241,8 @@ def test_saved_scores_say_the_version_of_their_form_and_older_ones_are_read(file
     (files / "scores.json").write_text(text.replace('"form": 1,', ""))
     assert cli("compare", "--from-scores", "scores.json").text == plain
     (files / "scores.json").write_text(text.replace('"form": 1,', '"form": 7,'))
-    done = cli("compare", "--from-scores", "scores.json")
+    result = cli("compare", "--from-scores", "scores.json")
     message = (
         "scores.json: is of form 7 of saved scores, and this reads form 1; update gradedeval, or save the scores again"
     )
-    assert (done.code, done.messages) == (1, [message])
+    assert (result.code, result.messages) == (1, [message])

@@ -53,7 +53,7 @@ def means_after(
     runs: dict[str, Ranking], qrels: dict[str, dict[str, int]], measure: str, extra: Pairs
 ) -> dict[str, float]:
     """Return the means of runs after some documents get the top grade."""
-    judged = {topic: {**of, **{docno: 2 for t, docno in extra if t == topic}} for topic, of in qrels.items()}
+    judged = {topic: {**grades, **{docno: 2 for t, docno in extra if t == topic}} for topic, grades in qrels.items()}
     scores = gradedeval.evaluate(runs, judged, measure, top_grade=2)
     return {run.run: float(run.score[:, 0].mean()) for run in scores.runs}
 
@@ -76,7 +76,9 @@ def count_fewest(runs: dict[str, Ranking], qrels: dict[str, dict[str, int]], mea
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("seed", sampled(range(1, 20), 20))
 @pytest.mark.parametrize("measure", ["dcg@3", "p@3", "rbp(p=0.8)"])
-def test_no_fewer_documents_reverse_measures_with_weights_of_ranks(measure: str, seed: int, shared: bool) -> None:
+def test_the_number_of_documents_is_the_least_by_measures_with_rank_weights(
+    measure: str, seed: int, shared: bool
+) -> None:
     runs, qrels = case(seed, shared=shared)
     row, least = compared(runs, qrels, measure), count_fewest(runs, qrels, measure)
     if row["difference"] == 0 or row["same_order"]:
@@ -95,7 +97,7 @@ def test_the_number_of_documents_suffices_by_other_measures(seed: int, shared: b
         assert 1 <= row["reversing_rank"] <= 3
 
 
-def test_documents_that_only_draw_level_reverse_nothing() -> None:
+def test_documents_that_only_level_the_scores_reverse_no_order() -> None:
     qrels = {topic: {"a": 2, "b": 0} for topic in TOPICS}
     ahead, behind = ({topic: {docno: 9.0, "b": 8.0} for topic in TOPICS} for docno in ("a", "u"))
     row = compared({"behind": behind, "ahead": ahead}, qrels, "p@1")
@@ -119,7 +121,7 @@ def test_documents_that_the_run_ahead_lists_lift_it_too() -> None:
 
 
 @pytest.mark.parametrize("measure", ["rbp", "ndcg@10"])
-def test_topics_that_a_run_lacks_or_without_an_ideal_ranking_do_not_disturb(measure: str) -> None:
+def test_missing_topics_and_topics_without_an_ideal_ranking_do_not_disturb(measure: str) -> None:
     runs = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "dense")]
     scores = gradedeval.evaluate(runs, str(SAMPLES / "rivers.qrels"), measure, residuals="total")
     assert list(gradedeval.compare(scores, draws=100)["same_order"]) == [False]
@@ -149,7 +151,9 @@ def test_long_rankings_are_tried_in_larger_steps() -> None:
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("measure", ["ap", "ndcg", "err"])
-def test_many_pairs_are_scored_in_few_calls_and_each_as_if_alone(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_pairs_are_scored_in_few_calls_and_equal_each_pair_alone(
+    measure: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     calls = 0
 
     def counted(*words: Any) -> Any:
@@ -191,8 +195,8 @@ def session(tmp_path: Path) -> Path:
 def test_a_table_lists_the_documents_that_reverse_an_order(session: Path, cli: Command) -> None:
     words = ("compare", "ahead", "behind", "far", "qrels", "-m", "p@1 bpref", "--baseline", "ahead")
     assert "unjudged docs" not in cli(*words).text  # no --judging
-    done = cli(*words, "--judging")
-    table, text = done.words, done.text
+    result = cli(*words, "--judging")
+    table, text = result.words, result.text
     # Two topics of 40 behind: the third document reverses it. 21 - 9 topics behind: the 13th of 31.
     assert re.search(r"p@1 +behind .* reversed if 3 of 21 unjudged docs are relevant ", table)
     assert re.search(r"p@1 +far .* reversed if 13 of 31 unjudged docs are relevant ", table)

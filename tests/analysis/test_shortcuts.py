@@ -20,8 +20,7 @@ TOPICS = ("1", "2", "3")
 
 
 def evaluated(seed: int, measures: str, length: int | None = 40, **options: Any) -> Scores:
-    """Return scores of three runs of the same documents in other orders, a third judged; None draws each
-    length."""
+    """Return scores of three runs of the same documents in other orders, a third judged; no `length` draws lengths."""
     draw = random.Random(seed)
     docnos = [f"d{number}" for number in range(60)]
     qrels = {topic: {docno: draw.randint(0, 2) for docno in draw.sample(docnos, 20)} for topic in TOPICS}
@@ -92,7 +91,7 @@ def test_precisions_agree_with_the_measure(measure: str) -> None:
 
 
 @pytest.mark.parametrize("measure", ["ap", "gap(g=1:3)"])
-def test_first_documents_are_scored_as_by_the_measure(measure: str) -> None:
+def test_first_documents_have_the_scores_of_the_measure(measure: str) -> None:
     reread = reread_of(evaluated(3, measure))
     (part,) = reread.parts("b", TOPICS) or ()
     judged = judge_run(reread.scorer, 0, [part], {})
@@ -105,7 +104,7 @@ def test_first_documents_are_scored_as_by_the_measure(measure: str) -> None:
 
 
 @pytest.mark.parametrize("measure", ["ap", "ap(norm=k)@7", "gap", "gap@9", "gm_ap"])
-def test_lowest_scores_of_some_topics_equal_bounds_of_all_topics(measure: str) -> None:
+def test_bounds_of_rows_with_missed_documents_equal_bounds_of_the_batch(measure: str) -> None:
     reread = reread_of(evaluated(1, measure))
     (part,) = reread.parts("a", TOPICS) or ()
     rows, missed = np.array([0, 1, 2]), np.array([0, 3, 17])
@@ -195,7 +194,7 @@ def test_runs_of_many_ranks_have_few_documents_in_common(depth: int) -> None:
 
 
 @pytest.mark.parametrize("measure", ["ap", "gap(g=1:3)", "ndcg", "err"])
-def test_documents_that_are_not_sorted_at_first_are_found_too(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_documents_unsorted_at_first_are_found_too(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in range(8):
         scores = evaluated(seed, measure)
         paired = shared_topics(to_matrix(scores), measure)

@@ -58,7 +58,7 @@ def test_eight_topics_are_tested_by_all_permutations_exactly() -> None:
     assert by_hand == theirs.pvalue
 
 
-def test_sums_that_differ_in_their_last_bits_are_as_extreme() -> None:
+def test_sums_equal_up_to_their_last_bits_are_equally_extreme() -> None:
     # 0.1 + 0.2 + 0.3 is more than 0.3 + 0.2 + 0.1 in floating point.
     assert randomization(np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]]), 100, 0).tolist() == [0.25, 0.25]
 
@@ -80,7 +80,7 @@ def test_random_flips_count_the_observed_one_too() -> None:
     assert randomization(np.ones((1, 40)), 999, 7)[0] == 1 / 1000
 
 
-def test_one_seed_gives_one_result_and_another_another() -> None:
+def test_a_seed_determines_the_result() -> None:
     differences = draw_differences(4, 40)
     assert (randomization(differences, 500, 1) == randomization(differences, 500, 1)).all()
     assert (randomization(differences, 500, 1) != randomization(differences, 500, 2)).any()
@@ -124,7 +124,7 @@ def test_three_runs_on_three_topics_by_all_216_permutations() -> None:
     assert margin == pytest.approx(sorted(ranges)[-11])  # with 11 of 216 as far p is above 0.05
 
 
-def test_random_permutations_of_labels_come_close_to_all_of_them() -> None:
+def test_random_permutations_of_labels_approximate_all_permutations() -> None:
     scores = draw_differences(3, 4)
     differences = np.array([0.01, 0.05, 0.1, 0.2])
     (exact, margin), (drawn_, drawn_margin) = (tukey_hsd(scores, differences, draws, 0, 0.05) for draws in (1296, 1295))
@@ -184,7 +184,7 @@ def test_equal_differences_have_no_p_in_tests_that_divide_by_the_deviation(test:
     assert np.isnan(p_values(alike, test, 99, 0)).tolist() == [True, True, False, False]
 
 
-def test_one_topic_proves_nothing() -> None:
+def test_p_of_one_topic_is_1() -> None:
     for test in PAIR_TESTS:
         assert p_values(np.array([[0.5]]), test, 100, 0)[0] == 1  # type: ignore[arg-type]
 
@@ -245,7 +245,7 @@ def test_the_level_is_sakai_s_algorithm_in_a_loop() -> None:
         assert needed[pair] == pytest.approx(abs(shifted[samples[fifteenth]].mean()), abs=1e-12)
 
 
-def test_equal_runs_are_not_told_apart_and_constant_differences_are() -> None:
+def test_equal_runs_have_level_1_and_constant_differences_level_0() -> None:
     level, _ = studentized(np.array([np.zeros(10), np.full(10, 0.3)]), 200, 0, 0.05)
     assert level.tolist() == [1, 0]
 

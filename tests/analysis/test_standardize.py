@@ -29,7 +29,7 @@ def test_scores_are_the_normal_distribution_of_z() -> None:
     assert plain.signature in standardized.signature
 
 
-def test_two_runs_stand_as_far_apart_on_every_topic_and_equal_ones_in_the_middle() -> None:
+def test_two_runs_differ_equally_on_every_topic_and_equal_scores_become_a_half() -> None:
     qrels = {"1": {"a": 1, "b": 0}, "2": {"a": 1, "b": 0}}
     runs = {"x": {"1": {"a": 2, "b": 1}, "2": {"a": 2}}, "y": {"1": {"b": 2, "a": 1}, "2": {"a": 2}}}
     standardized = gradedeval.standardize(gradedeval.evaluate(runs, qrels, "rr"))
@@ -37,7 +37,7 @@ def test_two_runs_stand_as_far_apart_on_every_topic_and_equal_ones_in_the_middle
     assert standardized.by_topic("rr", "y") == {"1": pytest.approx(stats.norm.cdf(-np.sqrt(0.5))), "2": 0.5}
 
 
-def test_a_saved_reference_gives_the_same_for_one_run(cli: Command, tmp_path: Path) -> None:
+def test_a_saved_reference_gives_one_run_the_same_scores(cli: Command, tmp_path: Path) -> None:
     together = succeed(cli(*RUNS, QRELS, "-q", "-m", "sp ap", "--save-reference", "ref.csv", "-f", "csv"))
     alone = cli(RUNS[1], QRELS, "-q", "-m", "sp ap", "--reference", "ref.csv", "-f", "csv")
     rows = [line for line in together.text.splitlines() if line.startswith("rivers-bm25-rm3.run")]

@@ -1,4 +1,4 @@
-"""Documents that neither of two runs retrieved: the same assumption, option and line wherever an order is told."""
+"""Documents that neither of two runs retrieved: the same assumption, option and line in every command with an order."""
 
 import itertools
 import re
@@ -45,7 +45,7 @@ def files(tmp_path: Path, cli: Command) -> Path:
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_that_tells_an_order_has_the_same_line_and_option(name: str, cli: Command) -> None:
+def test_every_command_with_an_order_has_the_same_line_and_option(name: str, cli: Command) -> None:
     pytest.importorskip({"report": "jinja2", "plot topics": "matplotlib"}.get(name, "numpy"))
     messages = cli(*COMMANDS[name]).messages
     assert messages.count(LINE) == 1, messages
@@ -76,11 +76,11 @@ def test_an_order_that_unseen_documents_reverse_is_not_called_the_same(cli: Comm
     assert re.search(r"ndcg .* could be reversed$", print_orders("--unseen", "3"), re.M)
     assert re.search(
         r"ap .* could be reversed$", print_orders("--unseen", "3"), re.M
-    )  # some judgments are found that do it
+    )  # by judgments found in the search
     assert re.search(r"recall .* same order$", print_orders("--unseen", "3"), re.M)  # both find everything
 
 
-def test_a_page_and_a_diff_tell_the_same(tmp_path: Path, cli: Command) -> None:
+def test_a_page_and_a_diff_report_the_same_order(tmp_path: Path, cli: Command) -> None:
     text = cli("diff", "A", "B", "Q", "-m", "ndcg", "--unseen", "inf").words
     assert "1 worse, 1 better, 0 equal | judging could reverse the order of 2 " in text
     pytest.importorskip("jinja2")

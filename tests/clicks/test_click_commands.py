@@ -17,8 +17,8 @@ USERS = ("--as", "err(gain=0.02:0.1:0.2:0.4:0.8)", "--sessions", "5000")
 @pytest.fixture
 def log(cli: Command, tmp_path: Path) -> str:
     path = str(tmp_path / "log.tsv")
-    done = cli("clicks", "simulate", *RUNS, RIVERS, *USERS, "-o", path)
-    assert (done.code, done.out, done.err) == (0, b"", b"")
+    result = cli("clicks", "simulate", *RUNS, RIVERS, *USERS, "-o", path)
+    assert (result.code, result.out, result.err) == (0, b"", b"")
     return path
 
 
@@ -51,15 +51,15 @@ def test_a_model_fitted_to_clicks_simulates_clicks(cli: Command, log: str, tmp_p
     assert (drawn.code, sum(counts)) == (0, 20)
 
 
-def test_models_that_grades_share_are_a_table(cli: Command, log: str) -> None:
-    done = cli("clicks", "models", log, RIVERS, "--tie", "grade", "--model", "cm dbn(gamma=fit)", "--test-log", log)
-    assert done.code == 0
-    assert "attractiveness" in done.text
-    assert "gamma" in done.text
+def test_models_with_parameters_of_grades_are_printed_as_a_table(cli: Command, log: str) -> None:
+    result = cli("clicks", "models", log, RIVERS, "--tie", "grade", "--model", "cm dbn(gamma=fit)", "--test-log", log)
+    assert result.code == 0
+    assert "attractiveness" in result.text
+    assert "gamma" in result.text
 
 
 @pytest.mark.exhaustive
-def test_qrels_are_read_as_their_options_say(cli: Command, log: str, tmp_path: Path) -> None:
+def test_qrels_follow_their_options(cli: Command, log: str, tmp_path: Path) -> None:
     words = {0: "none", 1: "fair", 2: "good", 3: "great", 4: "best", -2: "spam"}
     lines = [line.split() for line in Path(RIVERS).read_text().splitlines()]
     (tmp_path / "words.csv").write_text("".join(f"{t},{d},{words[int(g)]}\n" for t, _, d, g in lines))
@@ -102,12 +102,12 @@ def test_qrels_are_read_as_their_options_say(cli: Command, log: str, tmp_path: P
     ],
 )  # fmt: skip
 def test_bad_arguments_have_a_clear_message(words: tuple[str, ...], message: str, cli: Command, log: str) -> None:
-    done = cli("clicks", *(word.format(log=log) if word == "{log}" else word for word in words))
-    assert done.code == 2
-    assert message in done.messages[-1]
+    result = cli("clicks", *(word.format(log=log) if word == "{log}" else word for word in words))
+    assert result.code == 2
+    assert message in result.messages[-1]
 
 
-def test_names_that_are_not_utf_8_go_through(cli: Command, tmp_path: Path) -> None:
+def test_names_outside_utf_8_are_kept(cli: Command, tmp_path: Path) -> None:
     lines = [
         b"topic\tclicks\tshown\tuser\tkind\n",
         *[b"q\xe4\t1 2\td\xf6 e\tm\xfc\tk\xdf\n", b"q\xe4\t2\te d\xf6\t\tl\n"] * 9,
@@ -122,12 +122,12 @@ def test_names_that_are_not_utf_8_go_through(cli: Command, tmp_path: Path) -> No
         ("models", "log", "--model", "ctr", "--write-relevance", "seen.csv", "--min-seen", "0"),
         ("gains", "log", "qrels", "--model", "ctr"),
     ):
-        done = cli("clicks", *words, "-f", "csv", "--quiet")
-        assert (done.code, done.messages) == (0, []), words
+        result = cli("clicks", *words, "-f", "csv", "--quiet")
+        assert (result.code, result.messages) == (0, []), words
         if words[0] == "measures":
-            assert b"\nq\xe4,d\xf6 e,9," in done.out
+            assert b"\nq\xe4,d\xf6 e,9," in result.out
     assert b"q\xe4,d\xf6," in (tmp_path / "seen.csv").read_bytes()
     assert "q\udce4" in clicks.read_log(tmp_path / "log").frame()["topic"].tolist()
-    done = succeed(cli("clicks", "models", "log", "--model", "pbm", "--write-model", "pbm.json", "-f", "json"))
+    result = succeed(cli("clicks", "models", "log", "--model", "pbm", "--write-model", "pbm.json", "-f", "json"))
     assert json.loads((tmp_path / "pbm.json").read_text("utf-8"))["attractiveness"].keys() == {"q\udce4"}
     assert ("q\udce4", "d\udcf6") in clicks.read_model(tmp_path / "pbm.json").items.names

@@ -58,7 +58,7 @@ def test_click_measures_are_means_over_the_sessions_of_a_list() -> None:
     assert frame.loc["p", "b d"]["ss"] == 0  # grade 1 is fair
 
 
-def test_of_one_click_all_reciprocal_ranks_agree() -> None:
+def test_all_reciprocal_ranks_of_one_click_agree() -> None:
     with pytest.warns(match="ss is left out: it needs qrels"):
         frame = clicks.measures(log_of()).frame
     row = frame[frame["shown"] == "e a"].iloc[0]
@@ -109,10 +109,10 @@ def test_lists_are_scored_as_rankings_of_their_topics() -> None:
     with pytest.warns():
         clicked = clicks.measures(log, QRELS).frame.set_index(["topic", "shown"])
     for row in result.frame.itertuples():
-        of = scores[scores["measure"] == row.measure].set_index("topic")["score"]
+        by_topic = scores[scores["measure"] == row.measure].set_index("topic")["score"]
         values = [clicked.loc[lists[number]] for number in lists]
         expected = correlation_by_hand(
-            [float(of[number]) for number in lists],
+            [float(by_topic[number]) for number in lists],
             [float(value[row.clicks]) for value in values],
             [int(value["sessions"]) for value in values],
         )
@@ -127,8 +127,8 @@ def test_notes_report_the_lists_left_out() -> None:
         "<file>: 1 list (1 session) with fewer than 2 documents left out",
         '<file>: 1 list (1 session) with a document that is not judged (unjudged="keep" counts them) left out',
     ]
-    kept = clicks.correlate(log_of(), QRELS, "err", unjudged="keep").frame.iloc[0]
-    assert kept["configurations"] == 5
+    row = clicks.correlate(log_of(), QRELS, "err", unjudged="keep").frame.iloc[0]
+    assert row["configurations"] == 5
 
 
 def test_a_split_is_the_correlation_of_each_part() -> None:
@@ -141,7 +141,7 @@ def test_a_split_is_the_correlation_of_each_part() -> None:
         assert part.equals(alone)
 
 
-def test_deciles_are_of_topics_by_their_sessions() -> None:
+def test_deciles_group_topics_by_their_sessions() -> None:
     lines = [f"{topic}\t1\t{docnos}\t{topic + 1}" for topic in range(20) for docnos in ("a b", "b a")]
     log = log_of("topic\tclicks\tshown\tcount\n" + "\n".join(lines) + "\n")
     qrels = {str(topic): {"a": 1, "b": 0} for topic in range(20)}
@@ -243,7 +243,7 @@ def test_on_simulated_logs_the_measure_of_the_users_wins_and_reciprocal_ranks_fa
 @pytest.fixture(autouse=True)
 def files(tmp_path: Path) -> Path:
     (tmp_path / "log.tsv").write_text(LOG)
-    lines = [f"{topic} 0 {docno} {grade}\n" for topic, of in QRELS.items() for docno, grade in of.items()]
+    lines = [f"{topic} 0 {docno} {grade}\n" for topic, grades in QRELS.items() for docno, grade in grades.items()]
     (tmp_path / "qrels.txt").write_text("".join(lines))
     return tmp_path
 

@@ -66,7 +66,7 @@ def test_on_the_session_track_the_geometric_is_nearest() -> None:
 
 
 @pytest.mark.exhaustive
-def test_the_search_is_that_of_fit_weights() -> None:
+def test_the_search_equals_fit_weights() -> None:
     observation = clicks.observe(EXAMPLE)
     for scale in ("sum", "none"):
         ours = clicks.fit(observation, "rbp(p=0.9..0.92)", normalize=scale).frame.iloc[0]  # type: ignore[arg-type]
@@ -109,8 +109,8 @@ def test_tables_4_and_5_compare_with_background_weights(tmp_path: Path) -> None:
 
 def test_the_command_prints_the_nearest_first(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "log.tsv").write_bytes(EXAMPLE.read_bytes())
-    few = "rbp(p=0.8..0.99..0.01) zipf(beta=0.2..2..0.1)@20 logharmonic(b=2..20)@20"
-    outcome = cli("clicks", "fit", "log.tsv", "--ranks", "20", "-m", few)
+    families = "rbp(p=0.8..0.99..0.01) zipf(beta=0.2..2..0.1)@20 logharmonic(b=2..20)@20"
+    outcome = cli("clicks", "fit", "log.tsv", "--ranks", "20", "-m", families)
     lines = outcome.text.splitlines()
     assert (outcome.code, outcome.messages) == (0, [])
     assert lines[0].split() == ["measure", "KL", "(nats)", "within", "0.001", "covered"]

@@ -124,13 +124,13 @@ def test_gains_of_a_sum_are_exact_and_known_up_to_a_factor(readers: ClickLog) ->
         assert (correlation == pytest.approx(learned.score[1], abs=1e-12)) == (step == 0)
 
 
-def test_a_cascade_that_is_a_sum_has_ratios_alone(readers: ClickLog) -> None:
+def test_a_cascade_that_is_a_sum_determines_only_ratios_of_gains(readers: ClickLog) -> None:
     with pytest.warns(EvaluationWarning, match="a cascade is a sum of gains .* the largest is set to 1"):
         learned = clicks.gains(readers, QRELS, learn_from="correlation", click_measure="qctr")
     assert learned.values[-1] == 1
 
 
-def test_the_utility_of_ranks_comes_back_as_1_over_the_rank(cascade: ClickLog, tmp_path: Any) -> None:
+def test_the_learned_utility_of_ranks_is_1_over_the_rank(cascade: ClickLog, tmp_path: Any) -> None:
     learned = clicks.gains(cascade, QRELS, learn_from="correlation", target="utility", measure=f"err({SCHEME})")
     assert learned.values[:6] == pytest.approx(1 / np.arange(1, 7), abs=0.07)
     assert learned.values[0] == 1
@@ -142,7 +142,7 @@ def test_the_utility_of_ranks_comes_back_as_1_over_the_rank(cascade: ClickLog, t
         assert scores.frame["score"].iloc[0] == pytest.approx(scores.frame["score"].iloc[1], abs=0.05)
 
 
-def test_gains_go_back_into_a_measure(cascade: ClickLog, tmp_path: Any) -> None:
+def test_learned_gains_score_runs(cascade: ClickLog, tmp_path: Any) -> None:
     path = tmp_path / "gains.csv"
     clicks.gains(cascade, QRELS, model="cm").frame.to_csv(path, index=False)
     learned, true = (
@@ -175,7 +175,7 @@ def few_lists(clicked: list[str]) -> pd.DataFrame:
         (few_lists(["1", "2"]).assign(shown=["a x", "x a"]), {}, "all documents shown are of grade 0"),
     ],
 )  # fmt: skip
-def test_clicks_that_teach_no_gains(log: pd.DataFrame, options: Any, message: str) -> None:
+def test_clicks_without_information_about_gains_are_refused(log: pd.DataFrame, options: Any, message: str) -> None:
     qrels = {"q": FEW["q"] | {"x": 0}}
     with pytest.raises(InputError, match=message):
         clicks.gains(log, qrels, learn_from="correlation", **options)
@@ -197,7 +197,7 @@ def test_a_grade_that_was_not_shown_has_no_gain(measure: str) -> None:
     assert preferred.notes[-2].startswith("these gains agree with every pair, but so do others")
 
 
-def test_a_frame_of_preferences_is_read_as_its_file(tmp_path: Any) -> None:
+def test_a_frame_of_preferences_equals_its_file(tmp_path: Any) -> None:
     path = tmp_path / "pairs.tsv"
     path.write_text("topic\tlist_a\tlist_b\tsign\n7\td a\ta d\t1\n7\tc a\ta c\t1\n7\td b\tb d\t-1\n")
     frame = pd.DataFrame({
@@ -217,7 +217,7 @@ def test_a_frame_of_preferences_is_read_as_its_file(tmp_path: Any) -> None:
         clicks.gains(frame.drop(columns="sign"), qrels, learn_from="preferences")
 
 
-def test_pairs_without_a_difference_teach_no_gains() -> None:
+def test_pairs_without_a_difference_in_grades_are_refused() -> None:
     same = pd.DataFrame({"topic": ["q"], "list_a": ["a b"], "list_b": ["a b"], "sign": [1]})
     with pytest.raises(InputError, match="no pair has lists that differ in grades"):
         clicks.gains(same, FEW, learn_from="preferences")
@@ -237,7 +237,7 @@ def test_gains_from_preferences(tmp_path: Any) -> None:
     assert clicks.gains(path, QRELS, learn_from="preferences").values.tolist() == learned.values.tolist()
 
 
-def test_pairs_that_tell_nothing_are_left_out(tmp_path: Any) -> None:
+def test_pairs_without_information_are_left_out(tmp_path: Any) -> None:
     path = tmp_path / "pairs.tsv"
     path.write_text("topic\tlist_a\tlist_b\tsign\nq0\td1 d2\td2 d1\t0\nq0\tx d2\td2 d1\t1\n")
     with pytest.raises(InputError, match="no pair has a preferred list"):
@@ -288,7 +288,7 @@ def test_learned_thresholds_fit_the_measure(tmp_path: Any) -> None:
         clicks.gains(log, {"q": {"a": 0, "b": 0}}, target="gap")
 
 
-def test_a_grade_clicked_less_than_the_one_below_has_no_threshold() -> None:
+def test_a_grade_clicked_less_than_the_grade_below_has_no_threshold() -> None:
     log = clicks.simulate("rbp(p=0.8,gain=0.1:0.05:0.7)", RUNS, QRELS, sessions=20_000)
     with pytest.warns(EvaluationWarning, match="grade 1 was clicked less than the grade below"):
         assert clicks.gains(log, QRELS, target="gap").values[0] == 0

@@ -158,7 +158,7 @@ def test_a_quote_ends_on_its_line() -> None:
         ("q\t1\ta\x00b", "control byte 0x00; save the file as UTF-8"),
     ],
 )
-def test_a_bad_line_is_one_line_of_message(line: str, message: str) -> None:
+def test_a_bad_line_has_a_message_of_one_line(line: str, message: str) -> None:
     text = f"topic\tclicks\tshown\n{line}\nq\t1\ta b\n".encode()
     with pytest.raises(InputError) as raised:
         log_of(text)
@@ -197,7 +197,7 @@ def test_a_bad_line_is_one_line_of_message(line: str, message: str) -> None:
          "log: broken compressed data (unexpected end of file); copy or compress the file again"),
     ],
 )  # fmt: skip
-def test_a_bad_log_is_one_line_of_message(text: bytes, options: dict[str, Any], message: str) -> None:
+def test_a_bad_log_has_a_message_of_one_line(text: bytes, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as raised:
         log_of(text, **options)
     assert str(raised.value) == message

@@ -68,24 +68,26 @@ KNOWN: dict[str, dict[str, Any]] = {
 
 def test_examination_equals_an_enumeration_of_last_ranks() -> None:
     generator = np.random.default_rng(1)
-    every = np.array(list(product([False, True], repeat=5))).T
-    a, after_click, after_skip = generator.random((3, *every.shape))
-    seen = smooth_examination(every, a, after_click, after_skip)
+    clicked = np.array(list(product([False, True], repeat=5))).T
+    a, after_click, after_skip = generator.random((3, *clicked.shape))
+    examination = smooth_examination(clicked, a, after_click, after_skip)
     # (last rank examined, ranks, columns): the probability of the clicks, and of stopping there.
-    whole = np.zeros((6, every.shape[1]))
+    whole = np.zeros((6, clicked.shape[1]))
     for last in range(1, 6):
-        chance = np.where(every, a, 1 - a)[:last].prod(0) * ~every[last:].any(0)
-        on = np.where(every, after_click, after_skip)
+        chance = np.where(clicked, a, 1 - a)[:last].prod(0) * ~clicked[last:].any(0)
+        on = np.where(clicked, after_click, after_skip)
         whole[last] = chance * on[: last - 1].prod(0) * (1 - on[last - 1] * (last < 5))
     posterior = whole[::-1].cumsum(0)[::-1][1:] / whole.sum(0)
-    assert np.allclose(seen.smoothed[:5], posterior, rtol=0, atol=1e-12)
-    assert np.allclose(np.where(every, seen.chance, 1 - seen.chance).prod(0), whole.sum(0), rtol=1e-12, atol=0)
+    assert np.allclose(examination.smoothed[:5], posterior, rtol=0, atol=1e-12)
+    assert np.allclose(
+        np.where(clicked, examination.chance, 1 - examination.chance).prod(0), whole.sum(0), rtol=1e-12, atol=0
+    )
 
 
 def test_the_chances_of_all_patterns_sum_to_1_and_to_the_chance_of_each_rank(judged: Qrels) -> None:
-    every = np.array(list(product([False, True], repeat=5))).T
-    item = np.tile(np.array([[0], [2], [1], [3], [2]]), (1, every.shape[1]))
-    cells = Cells(item, every, np.ones(every.shape[1], dtype=np.int64), 4)
+    clicked = np.array(list(product([False, True], repeat=5))).T
+    item = np.tile(np.array([[0], [2], [1], [3], [2]]), (1, clicked.shape[1]))
+    cells = Cells(item, clicked, np.ones(clicked.shape[1], dtype=np.int64), 4)
     more: dict[str, dict[str, Any]] = {
         "ccm": {"attractiveness": A, "tau1": 0.8, "tau2": 0.6, "tau3": 0.3},
         "dcm": {"attractiveness": A, "continuation": [0.9, 0.8, 0.7]},
@@ -95,10 +97,10 @@ def test_the_chances_of_all_patterns_sum_to_1_and_to_the_chance_of_each_rank(jud
     for name, parameters in (KNOWN | more).items():
         model = known_model(name, judged, **parameters)
         chance = model.spec.kind.conditional(model.parameters, cells)
-        whole = np.where(every, chance, 1 - chance).prod(0)
+        whole = np.where(clicked, chance, 1 - chance).prod(0)
         assert whole.sum() == pytest.approx(1, abs=1e-12), name
         rates = model.spec.kind.marginal(model.parameters, cells)[:, 0]
-        assert np.allclose((whole * every).sum(1), rates, rtol=0, atol=1e-12), name
+        assert np.allclose((whole * clicked).sum(1), rates, rtol=0, atol=1e-12), name
 
 
 @pytest.mark.one_in(3)
@@ -116,7 +118,7 @@ def test_the_log_likelihood_never_falls(name: str, judged: Qrels, runs: dict[str
 @pytest.mark.parametrize(
     "name", sampled([name for name in KNOWN if name != "sdbn"], 3)
 )  # without sdbn: its closed form is no maximum
-def test_parameters_of_known_users_come_back(name: str, judged: Qrels, runs: dict[str, Any]) -> None:
+def test_fits_recover_the_parameters_of_known_users(name: str, judged: Qrels, runs: dict[str, Any]) -> None:
     true = known_model(name, judged, **KNOWN[name])
     log = clicks.simulate(true, runs, judged, sessions=200_000, seed=2)
     fitted = clicks.models(log, name, qrels=judged, tie="grade", prior=0, iterations=100)[name]
@@ -135,12 +137,12 @@ def test_closed_forms_by_hand() -> None:
     log = log_of({("q", "a b c", (2,)): 2, ("q", "a b c", (1, 2)): 1, ("q", "b a", ()): 1})
     with pytest.warns(EvaluationWarning, match="cm: some sessions cannot be"):
         fitted = clicks.models(log, "ctr cm sdbn", prior=0)
-    of = {name: dict(zip(model.items.names, model.parameters["attractiveness"].tolist(), strict=False))
+    attractiveness = {name: dict(zip(model.items.names, model.parameters["attractiveness"].tolist(), strict=False))
           for name, model in fitted.models.items()}  # fmt: skip
     a, b, c = (("q", docno) for docno in "abc")
-    assert of["ctr"] == {a: 1 / 4, b: 3 / 4, c: 0}
-    assert of["cm"] == {a: 1 / 4, b: 2 / 3, c: 0.5}  # c was never reached
-    assert of["sdbn"] == {a: 1 / 4, b: 3 / 4, c: 0.5}
+    assert attractiveness["ctr"] == {a: 1 / 4, b: 3 / 4, c: 0}
+    assert attractiveness["cm"] == {a: 1 / 4, b: 2 / 3, c: 0.5}  # c was never reached
+    assert attractiveness["sdbn"] == {a: 1 / 4, b: 3 / 4, c: 0.5}
     assert fitted["sdbn"].parameters["satisfaction"].tolist() == [0, 1, 0.5, 0.5]
     assert fitted["sdbn"].relevance.tolist() == [0, 3 / 4, 0.25]
     assert sorted(fitted["sdbn"].parameters) == ["attractiveness", "satisfaction"]
@@ -212,7 +214,7 @@ def test_perplexity_and_likelihood_by_hand() -> None:
     assert (prediction.unseen, prediction.shown) == (1, 3)
 
 
-def test_one_session_counted_is_as_many_sessions() -> None:
+def test_a_counted_session_equals_repeated_sessions() -> None:
     once = {("q", "a b", (1,)): 2, ("q", "b a", (2,)): 3}
     log, counted = log_of(once), clicks.models(log_of(once), "dbn ubm")
     rows = np.repeat(np.arange(2), log.count)

@@ -54,7 +54,7 @@ class Slow:
         self.on: dict[int, float] = defaultdict(lambda: 0.5)
 
     def useful(self, docno: str) -> float:
-        """Return the probability of a useful click; a reader has no such clicks."""
+        """Return the probability of a useful click: 0 for models without useful clicks."""
         return 0.0 if self.name in ("reader", "dcm") else {"dbn": self.s, "ccm": self.a}[self.name][docno]
 
     def goes_on(self, click: bool, useful: bool, rank: int) -> float:
@@ -195,7 +195,7 @@ def test_closed_forms(name: str, sessions: list[Session], log: ClickLog) -> None
                 counts["s", docno][1] += 1
     shares: dict[Any, float] = {key: part / whole for key, (part, whole) in counts.items()}
     unseen, model = PRIOR[0] / sum(PRIOR), clicks.models(log, name, prior=PRIOR)[name]
-    for kind, of in (("attractiveness", lambda docno: docno), ("satisfaction", lambda docno: ("s", docno))):
+    for kind, key_of in (("attractiveness", lambda docno: docno), ("satisfaction", lambda docno: ("s", docno))):
         if kind == "attractiveness" or name == "sdbn":
             for (_, docno), value in zip(model.items.names, model.parameters[kind].tolist(), strict=False):
-                assert value == pytest.approx(shares.get(of(docno), unseen), rel=0, abs=1e-12), (kind, docno)
+                assert value == pytest.approx(shares.get(key_of(docno), unseen), rel=0, abs=1e-12), (kind, docno)

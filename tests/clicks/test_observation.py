@@ -34,7 +34,7 @@ GLOBAL = [1, 0.9, 0.8, 0.5, 0.3, 0.2, 0.1]
 SMOOTHED = [1, 0.725, 0.45, 0.375, 0.2, 0.175, 0.025]
 
 
-def test_the_example_has_the_gaps_and_the_pages_that_the_paper_assumes() -> None:
+def test_the_example_has_the_gaps_and_pages_of_the_paper() -> None:
     observation = clicks.observe(EXAMPLE)
     assert observation.gaps.tolist() == pytest.approx(GLOBAL, abs=1e-15)
     assert observation.pages is not None
@@ -198,7 +198,7 @@ def test_the_command_writes_weights_for_measures(cli: Command, tmp_path: Path) -
         (["log.tsv"], "2 files, expected a click log; usage: gradedeval clicks observe LOG"),
     ],
 )
-def test_wrong_usage_is_one_line(words: list[str], message: str, cli: Command, tmp_path: Path) -> None:
+def test_wrong_usage_has_a_message_of_one_line(words: list[str], message: str, cli: Command, tmp_path: Path) -> None:
     (tmp_path / "log.tsv").write_text("topic\tclicks\nq\t1\n")
     outcome = cli("clicks", "observe", "log.tsv", *words)
     assert (outcome.code, outcome.messages) == (2, [message])

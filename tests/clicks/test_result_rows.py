@@ -47,7 +47,7 @@ def draw_sessions(dice: random.Random) -> tuple[list[dict[str, Any]], list[dict[
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("clicks_as", ["rank", "docno"])
-def test_random_rows_are_the_sessions_they_come_from(clicks_as: str, tmp_path: Path) -> None:
+def test_random_rows_give_their_original_sessions(clicks_as: str, tmp_path: Path) -> None:
     for seed in range(20):
         sessions, rows = draw_sessions(random.Random(seed))
         expected = gradedeval.clicks.read_log(pd.DataFrame(sessions)).frame()

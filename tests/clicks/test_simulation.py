@@ -66,14 +66,14 @@ def test_gaps_between_clicks_follow_the_model() -> None:
     gaps, expected = np.zeros((2, 4))
     of_pattern = np.array([[np.sum(np.diff([0, *ranks]) >= i) for i in (1, 2, 3, 4)] for ranks in log.patterns])
     gaps = log.count @ of_pattern[log.pattern]
-    every = np.array(list(product([False, True], repeat=4)))
-    ranks = [np.flatnonzero(row) + 1 for row in every]
+    clicked = np.array(list(product([False, True], repeat=4)))
+    ranks = [np.flatnonzero(row) + 1 for row in clicked]
     counted = np.array([[np.sum(np.diff([0, *pattern]) >= i) for i in (1, 2, 3, 4)] for pattern in ranks])
     for row in item:
         documents = np.tile(row[:, None], (1, 16))
-        cells = Cells(documents, every.T, np.ones(16, dtype=np.int64), 4)
+        cells = Cells(documents, clicked.T, np.ones(16, dtype=np.int64), 4)
         chance = READER.spec.kind.conditional(READER.parameters, cells)
-        expected += np.where(every.T, chance, 1 - chance).prod(0) @ counted / len(item)
+        expected += np.where(clicked.T, chance, 1 - chance).prod(0) @ counted / len(item)
     assert gaps / gaps[0] == pytest.approx(expected / expected[0], abs=0.001)
 
 

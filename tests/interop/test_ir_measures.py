@@ -24,7 +24,7 @@ RUN = {"1": {"a": 2.0, "b": 3.0}, "2": {"c": 1.0}, "9": {"a": 1.0}}
 NAMES = "err@20 gap rbp(p=0.9) num_ret gm_ap ndcg(gain=exp)@10"
 
 
-def test_measures_of_ir_measures_are_accepted_as_text_is() -> None:
+def test_measures_of_ir_measures_are_accepted_like_text() -> None:
     measures = [ir_measures.nDCG @ 10, ir_measures.AP(rel=2), "err@20", ir_measures.SetF(beta=2.0), ap]
     scores = gradedeval.evaluate(RUN, QRELS, measures)
     assert list(scores.means) == ["nDCG@10", "AP(rel=2)", "err@20", "SetF(beta=2.0)", "ap"]

@@ -53,7 +53,7 @@ def test_measures_of_gradedeval_and_trec_eval_stand_together() -> None:
     assert {topic: scores["err@20"] for topic, scores in results.items()} == ours.by_topic("err(gain=exp)@20")
 
 
-def test_topics_in_one_of_both_are_left_out_with_a_warning() -> None:
+def test_topics_without_a_ranking_or_judgments_are_left_out_with_a_warning() -> None:
     evaluator = gradedeval.RelevanceEvaluator({**QRELS, "empty": {}}, {"map"})
     assert evaluator.evaluate({}) == {}
     with pytest.warns(EvaluationWarning, match="5 of 6 judged topics are missing"):

@@ -48,7 +48,7 @@ COMMANDS = [
 
 @shared
 @pytest.mark.parametrize(("options", "files", "expected"), COMMANDS)
-def test_the_suite_of_trec_eval_comes_out_byte_for_byte(
+def test_the_suite_of_trec_eval_is_reproduced_byte_for_byte(
     options: str, files: str, expected: str, cli: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(SUITE)
@@ -67,18 +67,18 @@ SHORT = {"PS-r1-bm25medical": {"29": 9}, "Tetralogie1Fr": {"14": 1, "6": 2}}
 
 @shared
 @pytest.mark.parametrize("name", sampled(runs_of(COVID, ".gz"), 4))
-def test_48_real_runs_come_out_as_trec_eval_10_prints_them(name: str, cli: Command) -> None:
+def test_48_real_runs_have_the_output_of_trec_eval_10(name: str, cli: Command) -> None:
     options = ["-c", "-q", "-M1000", "-m", "all_trec"]
     ours = succeed(cli("trec_eval", *options, str(COVID / "qrels.txt"), str(COVID / "runs" / f"{name}.gz")))
     with gzip.open(COVID / "expected" / "trec_eval" / f"{name}.txt.gz", "rt", encoding="utf-8") as printed:
         pairs = zip(printed, ours.text.splitlines(keepends=True), strict=True)
-        unlike = {
+        differing = {
             ours_line: theirs for theirs, ours_line in pairs if theirs != ours_line and not theirs.startswith("rbp ")
         }
     missing = {topic: 0.9**count for topic, count in SHORT.get(name, {}).items()}
     line = f"{'rbp_resid':<22}\t{{}}\t{{:.4f}}\n"
-    summary = {ours_line: theirs for ours_line, theirs in unlike.items() if ours_line.split()[1] == "all"}
-    topics = {ours_line: theirs for ours_line, theirs in unlike.items() if ours_line not in summary}
+    summary = {ours_line: theirs for ours_line, theirs in differing.items() if ours_line.split()[1] == "all"}
+    topics = {ours_line: theirs for ours_line, theirs in differing.items() if ours_line not in summary}
     assert topics == {line.format(topic, value): line.format(topic, 0) for topic, value in missing.items()}
     more = [float(ours_line.split()[2]) - float(theirs.split()[2]) for ours_line, theirs in summary.items()]
     assert more == ([pytest.approx(sum(missing.values()) / 30, abs=2e-4)] if missing else [])
@@ -86,14 +86,14 @@ def test_48_real_runs_come_out_as_trec_eval_10_prints_them(name: str, cli: Comma
 
 @shared
 @pytest.mark.parametrize("name", runs_of(DL_HARD, ".run.gz"))
-def test_graded_runs_come_out_as_trec_eval_9_prints_them(name: str, cli: Command) -> None:
+def test_graded_runs_have_the_output_of_trec_eval_9(name: str, cli: Command) -> None:
     run = str(DL_HARD / "runs" / f"{name}.run.gz")
     ours = succeed(cli("trec_eval", "--compat", "9", *["-l2", "-q", "-m", "all_trec"], str(DL_HARD / "qrels.txt"), run))
     with gzip.open(DL_HARD / "expected" / f"{name}.trec_eval-l2.txt.gz", "rt", encoding="utf-8") as printed:
         pairs = zip(printed, ours.text.splitlines(keepends=True), strict=True)
-        unlike = [(theirs, ours_line) for theirs, ours_line in pairs if theirs != ours_line]
+        differing = [(theirs, ours_line) for theirs, ours_line in pairs if theirs != ours_line]
     # trec_eval adds up grades of 1 or more there, regardless of -l; ours is the sum of the lines of topics.
-    assert unlike == [(f"{'num_rel':<22}\tall\t3358\n", f"{'num_rel':<22}\tall\t841\n")]
+    assert differing == [(f"{'num_rel':<22}\tall\t3358\n", f"{'num_rel':<22}\tall\t841\n")]
 
 
 def write_random_files(seed: int, folder: Path) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
@@ -120,7 +120,7 @@ def by_line(text: str) -> dict[tuple[str, str], str]:
 @pytest.mark.one_in(6)
 @pytest.mark.parametrize("level", [1, 2])
 @pytest.mark.parametrize("seed", range(20))
-def test_random_topics_come_out_as_pytrec_eval_scores_them(seed: int, level: int, tmp_path: Path, cli: Command) -> None:
+def test_random_topics_have_the_scores_of_pytrec_eval(seed: int, level: int, tmp_path: Path, cli: Command) -> None:
     pytrec_eval: Any = pytest.importorskip("pytrec_eval")
     qrels, run = write_random_files(seed, tmp_path)
     names = pytrec_eval.supported_measures - {"relstring", "runid", "num_q", "gm_map", "gm_bpref"}
@@ -128,13 +128,13 @@ def test_random_topics_come_out_as_pytrec_eval_scores_them(seed: int, level: int
     ours = by_line(
         succeed(cli("trec_eval", "--compat", "9", "-q", f"-l{level}", "-m", "all_trec", "qrels", "run")).text
     )
-    unlike = [
+    differing = [
         (topic, name, value, ours[name, topic])
         for topic, scores in theirs.items()
         for name, value in scores.items()
         if abs(float(ours[name, topic]) - value) > 0.00005 + 1e-12
     ]
-    assert unlike == []
+    assert differing == []
     assert len(theirs["0"]) > 80
 
 
@@ -148,7 +148,7 @@ QRELS = "".join(
     }.items()
     for docno, grade in grades.items()
 )
-# Blanks and tabs, ties, ranks from 0, words behind the tag, a topic that is not judged, and 7 is missing.
+# Blanks and tabs, ties, ranks from 0, words behind the tag, an unjudged topic, and 7 is missing.
 RUN = (
     "9 Q0 b 0 9.5 mine more words\n9 Q0 a 1 9.5 mine\n9\tQ0\tu\t2\t8e0\tmine\n9 Q0 d 3 7 mine\n9 Q0 c 4 6.5 mine\n"
     "10 Q0 y 0 2 mine\n10 Q0 x 1 1 mine\n8 Q0 n 0 1 mine\n8 Q0 v 1 0.5 mine\n99 Q0 a 1 1 mine\n"
@@ -207,7 +207,7 @@ def test_numbers_by_hand(cli: Command) -> None:
     assert values["num_nonrel_judged_ret", "9"] == "1"
 
 
-def test_a_topic_that_the_run_lacks_counts_as_empty_with_c(cli: Command) -> None:
+def test_a_missing_topic_counts_as_empty_with_c(cli: Command) -> None:
     plain, complete = (
         by_line(succeed(cli("trec_eval", *words, "-q", "-m", "all_trec", "qrels", "run")).text)
         for words in ([], ["-c"])
@@ -245,7 +245,7 @@ def test_z_scores_are_deviations_from_the_mean_of_the_file(cli: Command, tmp_pat
     assert values["Zgm_map", "all"] == "0.0000"
 
 
-def test_several_runs_are_told_apart(cli: Command, tmp_path: Path) -> None:
+def test_several_runs_are_labeled(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "other").write_text("9 Q0 a 1 1 theirs\n")
     printed = succeed(cli("trec_eval", "-m", "map", "qrels", "run", "other")).text
     assert [line.split("\t")[::2] for line in printed.splitlines()] == [
@@ -263,7 +263,7 @@ def test_formats_of_gradedeval_have_its_notation(cli: Command) -> None:
     assert {row["measure"] for row in json.loads(printed)["rows"]} == {"p@1", "iprec(recall=0.5)"}
 
 
-def test_version_9_prints_no_line_of_a_topic_that_the_run_lacks_and_adds_0(cli: Command) -> None:
+def test_version_9_prints_no_line_of_a_missing_topic_and_adds_0(cli: Command) -> None:
     words = ["-c", "-q", "-m", "num_rel", "-mutility.0,0,1,0", "qrels", "run"]
     old = by_line(succeed(cli("trec_eval", "--compat", "9", *words)).text)
     new = by_line(succeed(cli("trec_eval", *words)).text)
@@ -426,7 +426,7 @@ def test_every_measure_is_explained(holds: str, cli: Command) -> None:
     assert all(len(line) <= 100 for line in (page + everything).splitlines())
 
 
-def test_the_version_says_which_trec_eval_is_followed(cli: Command) -> None:
+def test_the_version_names_the_version_of_trec_eval(cli: Command) -> None:
     assert succeed(cli("trec_eval", "-v")).text.endswith("as trec_eval 10\n")
     assert succeed(cli("trec_eval", "-v", "--compat", "9")).text.endswith("as trec_eval 9\n")
 
@@ -549,5 +549,5 @@ def test_more_than_a_tenth_tied_is_noted(documents: int, noted: bool, words: str
     scores = [100, 100, *range(documents - 2, 0, -1)]
     (tmp_path / "run").write_text("".join(f"1 Q0 d{number:02} 1 {score} t\n" for number, score in enumerate(scores)))
     (tmp_path / "qrels").write_text("1 0 d00 1\n")
-    done = succeed(cli("trec_eval", *words.split(), "qrels", "run"))
-    assert any("many documents have equal scores" in line for line in done.messages) == noted
+    result = succeed(cli("trec_eval", *words.split(), "qrels", "run"))
+    assert any("many documents have equal scores" in line for line in result.messages) == noted

@@ -114,20 +114,20 @@ def test_xgboost_learns_and_stops_by_measures(name: str) -> None:
 
 def test_losses_of_pytorch_have_the_gradients_of_objectives() -> None:
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-    seen = drawn(8)
-    scores = np.random.default_rng(9).normal(size=len(seen.labels))
+    sample = drawn(8)
+    scores = np.random.default_rng(9).normal(size=len(sample.labels))
     for objective in (ltr.softgap(top=3), ltr.approx("nerr", top=3, sigma=0.5)):
         tensor = torch.tensor(scores, requires_grad=True)
         assert torch.autograd.gradcheck(
-            lambda scores, own=objective: own.torch(scores, seen.labels, group=seen.sizes), tensor
+            lambda scores, own=objective: own.torch(scores, sample.labels, group=sample.sizes), tensor
         )
     ranker = ltr.objective("ndcg", top=3)
     tensor = torch.tensor(scores, dtype=torch.float32, requires_grad=True)
-    loss = ranker.torch(tensor, torch.tensor(seen.labels), qid=seen.qid)
-    assert loss.item() == pytest.approx(-ranker.values(seen.labels, scores, group=seen.sizes).mean())
+    loss = ranker.torch(tensor, torch.tensor(sample.labels), qid=sample.qid)
+    assert loss.item() == pytest.approx(-ranker.values(sample.labels, scores, group=sample.sizes).mean())
     (2 * loss).backward()
-    gradient, _ = ranker.gradients(seen.labels, tensor.detach().numpy(), group=seen.sizes)
-    np.testing.assert_allclose(tensor.grad.numpy(), 2 * gradient / len(seen.sizes), atol=1e-7)
+    gradient, _ = ranker.gradients(sample.labels, tensor.detach().numpy(), group=sample.sizes)
+    np.testing.assert_allclose(tensor.grad.numpy(), 2 * gradient / len(sample.sizes), atol=1e-7)
     with pytest.raises(ltr.objectives.InputError, match=r"labels: have the shape \(2,\), scores"):
         ranker.torch(tensor, np.zeros(2), group=[2])
 

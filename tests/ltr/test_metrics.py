@@ -16,10 +16,10 @@ from support.lists import TOP, Lists, drawn
 MEASURES = "ndcg@10 err@10 gap ap nerr rbp q p@5 gm_ap esl"
 
 
-def write_files(seen: Lists, folder: Path) -> None:
+def write_files(sample: Lists, folder: Path) -> None:
     """Write the lists as a run, with lines in the order of the arrays, and as qrels."""
     run, qrels = [], []
-    for topic, (labels, scores) in enumerate(seen.each(), 1):
+    for topic, (labels, scores) in enumerate(sample.each(), 1):
         for number, (label, score) in enumerate(zip(labels.tolist(), scores.tolist(), strict=True), 1):
             run.append(f"{topic} Q0 d{number} 0 {score!r} t\n")
             qrels.append(f"{topic} 0 d{number} {label:g}\n")
@@ -29,29 +29,29 @@ def write_files(seen: Lists, folder: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 def test_values_equal_the_output_of_the_command_line(cli: Command, tmp_path: Path) -> None:
-    seen = drawn(11, (20, 7, 12, 30, 1, 9))
-    write_files(seen, tmp_path)
+    sample = drawn(11, (20, 7, 12, 30, 1, 9))
+    write_files(sample, tmp_path)
     words = ["run.txt", "qrels.txt", "--ties", "file", "--top-grade", str(TOP), "-f", "json", "--digits", "17"]
     for text in MEASURES.split():
         printed = cli(*words, "-m", text).text
-        _, value, _ = ltr.metric(text, top=TOP).sklearn(seen.labels, seen.scores, None, seen.sizes)
+        _, value, _ = ltr.metric(text, top=TOP).sklearn(sample.labels, sample.scores, None, sample.sizes)
         assert repr(value) in printed, (text, value, printed)
 
 
 def test_each_library_gets_its_form_of_tuple() -> None:
-    seen = drawn(12, (5, 6))
-    labels = seen.labels
+    sample = drawn(12, (5, 6))
+    labels = sample.labels
     labels[0] = 1  # so that every list has a relevant document, without a warning
     metric = ltr.metric("gap(g=1:1:2)", top=TOP)
     (value,) = gradedeval.evaluate_arrays(
-        labels, seen.scores, metric.measure, group=seen.sizes, ties="file", top_grade=TOP
+        labels, sample.scores, metric.measure, group=sample.sizes, ties="file", top_grade=TOP
     ).means.values()
-    lightgbm = SimpleNamespace(get_label=lambda: labels, get_group=lambda: seen.sizes)
-    ends = np.append(0, np.cumsum(seen.sizes))
+    lightgbm = SimpleNamespace(get_label=lambda: labels, get_group=lambda: sample.sizes)
+    ends = np.append(0, np.cumsum(sample.sizes))
     xgboost = SimpleNamespace(get_label=lambda: labels, get_uint_info=lambda name: ends)
-    assert metric.lightgbm(seen.scores, lightgbm) == ("gap(g=1:1:2)", value, True)
-    assert metric.sklearn(labels, seen.scores, None, seen.sizes) == ("gap(g=1:1:2)", value, True)
-    assert metric.xgboost(seen.scores, xgboost) == ("gap(g=1+1+2)", value)  # it separates names and values by colons
+    assert metric.lightgbm(sample.scores, lightgbm) == ("gap(g=1:1:2)", value, True)
+    assert metric.sklearn(labels, sample.scores, None, sample.sizes) == ("gap(g=1:1:2)", value, True)
+    assert metric.xgboost(sample.scores, xgboost) == ("gap(g=1+1+2)", value)  # it separates names and values by colons
     assert not ltr.metric("esl").higher_better
 
 

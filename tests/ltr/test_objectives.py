@@ -28,36 +28,36 @@ SMOOTH = [
 @pytest.mark.parametrize("text", ["ndcg", "gap", "err", "ap@4", "rbp", "q"])
 @pytest.mark.parametrize(("sigma", "truncation", "norm"), [(1.0, 3, True), (2.0, None, False)])
 def test_gradients_equal_loops_over_pairs(text: str, sigma: float, truncation: int | None, norm: bool) -> None:
-    seen = drawn(1)
+    sample = drawn(1)
     measure = one(text)
     objective = ltr.objective(text, sigma=sigma, truncation=truncation, norm=norm, top=TOP)
-    expected = lambda_gradients(measure, seen, sigma, truncation, norm)
+    expected = lambda_gradients(measure, sample, sigma, truncation, norm)
     for values, reference in zip(
-        objective.gradients(seen.labels, seen.scores, group=seen.sizes), expected, strict=True
+        objective.gradients(sample.labels, sample.scores, group=sample.sizes), expected, strict=True
     ):
         np.testing.assert_allclose(values, reference, rtol=1e-12, atol=1e-15)
-    gradient, hessian = objective.gradients(seen.labels, seen.scores * 0, group=seen.sizes)
-    expected = lambda_gradients(measure, Lists(seen.labels, seen.scores * 0, seen.sizes), sigma, truncation, norm)
+    gradient, hessian = objective.gradients(sample.labels, sample.scores * 0, group=sample.sizes)
+    expected = lambda_gradients(measure, Lists(sample.labels, sample.scores * 0, sample.sizes), sigma, truncation, norm)
     np.testing.assert_allclose((gradient, hessian), expected, rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize("objective", [ltr.objective("gap", truncation=None), ltr.objective("err"), *SMOOTH[:4:2]])
 def test_lists_do_not_affect_each_other(objective: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compare lists alone with lists padded, in another order, and in many blocks and bands."""
-    seen = drawn(2, (30, 1, 29, 3, 17, 30, 8, 8, 25))
-    whole = copy.deepcopy(objective).gradients(seen.labels, seen.scores, group=seen.sizes)
-    top = float(seen.labels.max())
+    sample = drawn(2, (30, 1, 29, 3, 17, 30, 8, 8, 25))
+    whole = copy.deepcopy(objective).gradients(sample.labels, sample.scores, group=sample.sizes)
+    top = float(sample.labels.max())
     fixed = type(objective)(objective.measure, **{**settings(objective), "top": top})
-    parts = [fixed.gradients(labels, scores, group=[len(labels)]) for labels, scores in seen.each()]
+    parts = [fixed.gradients(labels, scores, group=[len(labels)]) for labels, scores in sample.each()]
     np.testing.assert_allclose(whole, np.concatenate(parts, axis=1), rtol=1e-11, atol=1e-15)
-    order = np.lexsort((np.arange(len(seen.labels)), seen.qid % 3))  # the lists take turns
-    mixed = fixed.gradients(seen.labels[order], seen.scores[order], qid=seen.qid[order])
+    order = np.lexsort((np.arange(len(sample.labels)), sample.qid % 3))  # the lists take turns
+    mixed = fixed.gradients(sample.labels[order], sample.scores[order], qid=sample.qid[order])
     np.testing.assert_allclose(np.array(mixed)[:, np.argsort(order)], whole, rtol=1e-11, atol=1e-15)
     for module in (lists, lists, objectives):
         monkeypatch.setattr(module, "CELLS", 100)
     again = copy.deepcopy(fixed)
     again._known.clear()
-    blocked = again.gradients(seen.labels, seen.scores, group=seen.sizes)
+    blocked = again.gradients(sample.labels, sample.scores, group=sample.sizes)
     np.testing.assert_allclose(blocked, whole, rtol=1e-11, atol=1e-15)
 
 
@@ -68,37 +68,37 @@ def settings(objective: Any) -> dict[str, Any]:
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("objective", SMOOTH, ids=lambda objective: f"{objective.noise} {objective.measure}")
 def test_slopes_of_smooth_objectives_are_finite_differences(objective: Any) -> None:
-    seen = drawn(4)
+    sample = drawn(4)
     draw = np.random.default_rng(5)
-    scores = draw.normal(size=len(seen.labels))
-    loss, slopes = objective.loss_and_slopes(seen.labels, scores, group=seen.sizes)
-    assert loss == pytest.approx(-objective.values(seen.labels, scores, group=seen.sizes).mean())
+    scores = draw.normal(size=len(sample.labels))
+    loss, slopes = objective.loss_and_slopes(sample.labels, scores, group=sample.sizes)
+    assert loss == pytest.approx(-objective.values(sample.labels, scores, group=sample.sizes).mean())
     step = 1e-6
     for document in range(0, len(scores), 3):
         ends = []
         for sign in (1, -1):
             moved = scores.copy()
             moved[document] += sign * step
-            ends.append(objective.loss_and_slopes(seen.labels, moved, group=seen.sizes)[0])
+            ends.append(objective.loss_and_slopes(sample.labels, moved, group=sample.sizes)[0])
         assert slopes[document] == pytest.approx((ends[0] - ends[1]) / (2 * step), abs=5e-10)
-    gradient, hessian = objective.gradients(seen.labels, scores, group=seen.sizes)
-    lengths = np.repeat(seen.sizes, seen.sizes)
-    np.testing.assert_allclose(gradient, slopes * lengths * len(seen.sizes), rtol=1e-12, atol=1e-16)
+    gradient, hessian = objective.gradients(sample.labels, scores, group=sample.sizes)
+    lengths = np.repeat(sample.sizes, sample.sizes)
+    np.testing.assert_allclose(gradient, slopes * lengths * len(sample.sizes), rtol=1e-12, atol=1e-16)
     assert {*hessian.tolist()} == {1.0, 1e-12}  # 1 if an order is better
 
 
 @pytest.mark.filterwarnings("ignore:.*no measure here uses it:gradedeval.EvaluationWarning")
 @pytest.mark.parametrize("objective", SMOOTH, ids=lambda objective: f"{objective.noise} {objective.measure}")
 def test_without_noise_the_values_are_the_measures(objective: Any) -> None:
-    seen = drawn(6)
-    scores = np.random.default_rng(7).permutation(len(seen.labels)) / 3.0
+    sample = drawn(6)
+    scores = np.random.default_rng(7).permutation(len(sample.labels)) / 3.0
     sharp = type(objective)(objective.measure, **{**settings(objective), "sigma": 1e-5})
     by_group = gradedeval.evaluate_arrays(
-        seen.labels, scores, objective.measure, group=seen.sizes, ties="file", top_grade=TOP
+        sample.labels, scores, objective.measure, group=sample.sizes, ties="file", top_grade=TOP
     )
     plain = [*by_group.by_topic(objective.measure).values()]
-    assert sharp.values(seen.labels, scores, group=seen.sizes) == pytest.approx(plain, abs=1e-12)
-    assert ltr.objective(objective.measure, top=TOP).values(seen.labels, scores, group=seen.sizes) == pytest.approx(
+    assert sharp.values(sample.labels, scores, group=sample.sizes) == pytest.approx(plain, abs=1e-12)
+    assert ltr.objective(objective.measure, top=TOP).values(sample.labels, scores, group=sample.sizes) == pytest.approx(
         plain, abs=1e-12
     )
 
@@ -121,50 +121,50 @@ def test_a_list_without_a_better_order_moves_no_score() -> None:
 
 
 def test_weights_multiply_gradients_and_hessians() -> None:
-    seen, objective = drawn(8), ltr.objective("ndcg")
-    plain = np.array(objective.gradients(seen.labels, seen.scores, group=seen.sizes))
-    each, of_list = np.arange(float(len(seen.labels))), np.arange(float(len(seen.sizes)))  # a weight may be 0
+    sample, objective = drawn(8), ltr.objective("ndcg")
+    plain = np.array(objective.gradients(sample.labels, sample.scores, group=sample.sizes))
+    each, of_list = np.arange(float(len(sample.labels))), np.arange(float(len(sample.sizes)))  # a weight may be 0
     moved = plain[1] > 1e-12
-    for weight, factor in ((each, each), (of_list, np.repeat(of_list, seen.sizes))):
-        weighted = np.array(objective.gradients(seen.labels, seen.scores, group=seen.sizes, weight=weight))
+    for weight, factor in ((each, each), (of_list, np.repeat(of_list, sample.sizes))):
+        weighted = np.array(objective.gradients(sample.labels, sample.scores, group=sample.sizes, weight=weight))
         np.testing.assert_allclose(weighted[:, moved], (plain * factor)[:, moved], rtol=1e-14)
-    turned = np.argsort(-seen.qid, kind="stable")
+    turned = np.argsort(-sample.qid, kind="stable")
     weighted = np.array(
-        objective.gradients(seen.labels[turned], seen.scores[turned], qid=seen.qid[turned], weight=of_list)
+        objective.gradients(sample.labels[turned], sample.scores[turned], qid=sample.qid[turned], weight=of_list)
     )
-    factor = np.repeat(of_list[::-1], seen.sizes)  # lists are counted as they appear
+    factor = np.repeat(of_list[::-1], sample.sizes)  # lists are counted as they appear
     np.testing.assert_allclose(weighted[0], (plain[0] * factor)[turned], rtol=1e-12)
 
 
 def test_each_library_gives_the_same_gradients() -> None:
-    seen, objective = drawn(9), ltr.objective("gap")
-    expected = objective.gradients(seen.labels, seen.scores, group=seen.sizes)
-    ends = np.append(0, np.cumsum(seen.sizes)).astype(np.uint32)
-    labels = {"get_label": lambda: seen.labels.astype(np.float32)}
-    lightgbm = SimpleNamespace(**labels, get_weight=lambda: None, get_group=lambda: np.array(seen.sizes))
+    sample, objective = drawn(9), ltr.objective("gap")
+    expected = objective.gradients(sample.labels, sample.scores, group=sample.sizes)
+    ends = np.append(0, np.cumsum(sample.sizes)).astype(np.uint32)
+    labels = {"get_label": lambda: sample.labels.astype(np.float32)}
+    lightgbm = SimpleNamespace(**labels, get_weight=lambda: None, get_group=lambda: np.array(sample.sizes))
     xgboost = SimpleNamespace(
         **labels, get_weight=lambda: np.zeros(0, np.float32), get_uint_info=lambda name: {"group_ptr": ends}[name]
     )
     for arrays in (
-        objective.lightgbm(seen.scores, lightgbm),
-        objective.sklearn(seen.labels, seen.scores, None, seen.sizes),
-        objective.xgboost(seen.scores, xgboost),
+        objective.lightgbm(sample.scores, lightgbm),
+        objective.sklearn(sample.labels, sample.scores, None, sample.sizes),
+        objective.xgboost(sample.scores, xgboost),
     ):
         np.testing.assert_array_equal(arrays, expected)
     lightgbm.get_group, xgboost.get_uint_info = lambda: None, lambda name: np.zeros(0, np.uint32)
     for call, place in ((objective.lightgbm, "lightgbm.Dataset"), (objective.xgboost, "xgboost.DMatrix")):
         data = lightgbm if "light" in place else xgboost
         with pytest.raises(InputError, match=f"does not say which documents are in a list; make it as {place}"):
-            call(seen.scores, data)
+            call(sample.scores, data)
 
 
 def test_objectives_can_be_copied_and_pickled() -> None:
-    seen = drawn(10)
+    sample = drawn(10)
     for objective in (ltr.objective("err"), ltr.softgap()):
-        expected = objective.gradients(seen.labels, seen.scores, group=seen.sizes)
+        expected = objective.gradients(sample.labels, sample.scores, group=sample.sizes)
         for twin in (copy.deepcopy(objective), pickle.loads(pickle.dumps(objective))):
             assert not twin._known  # a model that is written need not carry its training data
-            np.testing.assert_array_equal(twin.gradients(seen.labels, seen.scores, group=seen.sizes), expected)
+            np.testing.assert_array_equal(twin.gradients(sample.labels, sample.scores, group=sample.sizes), expected)
     assert str(ltr.LambdaObjective("ndcg@10").measure) == "ndcg@10"  # type: ignore[arg-type]
 
 

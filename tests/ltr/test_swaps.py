@@ -61,9 +61,9 @@ def test_changes_have_the_sign_of_the_grades_in_bands_too(text: str, monkeypatch
     monkeypatch.setattr(lists, "CELLS", 90)
     np.testing.assert_array_equal(ltr.swap_deltas(text, grades, top=TOP), whole)
     measure = one(text)
-    seen = lists.lists_of(measure, JudgedLists.of(grades, [30], None), TOP, None)
-    (block,) = seen.blocks
-    change, better = lists.changes(seen, block, 0, 29), lists.pairs(block, 0, 29)
+    sample = lists.lists_of(measure, JudgedLists.of(grades, [30], None), TOP, None)
+    (block,) = sample.blocks
+    change, better = lists.changes(sample, block, 0, 29), lists.pairs(block, 0, 29)
     assert (change * better <= 1e-15).all()
 
 

@@ -66,7 +66,7 @@ def test_readers_of_a_cutoff_do_not_look_below(measure: str) -> None:
     assert max(ranks[-1] for ranks in log.patterns if ranks) == 2
 
 
-def test_a_log_that_was_read_lacks_columns() -> None:
+def test_a_log_in_memory_lacks_unread_columns() -> None:
     log = clicks.read_log(LOG)
     with pytest.raises(InputError, match="was read without the column 'device'"):
         clicks.correlate(log, QRELS, "err", by="device")
@@ -90,7 +90,7 @@ def test_documents_without_parameters_get_a_note() -> None:
     ]
 
 
-def test_pairs_are_of_topics_with_two_lists() -> None:
+def test_pairs_need_topics_with_two_lists() -> None:
     with pytest.warns(EvaluationWarning) as caught:
         result = clicks.correlate(LOG, QRELS, "err", pairs=5)
     messages = [str(warning.message) for warning in caught]
@@ -161,7 +161,7 @@ def test_a_model_predicts_sessions_with_lists_alone() -> None:
         ("dcm", {"continuation": [[1], [0.5]]}, "'continuation' of dcm is not a list of numbers, one for each rank"),
     ],
 )
-def test_a_model_that_was_changed_must_be_one(name: str, changed: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_an_edited_model_must_be_valid(name: str, changed: dict[str, Any], message: str, tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     path.write_text(json.dumps(json.loads(model_text(clicks.models(LOG, name)[name])) | changed))
     with pytest.raises(InputError, match=message):

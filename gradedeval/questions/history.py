@@ -15,7 +15,7 @@ from gradedeval import kernel
 from gradedeval.analysis import saved_scores, score_matrix
 from gradedeval.arrays import LARGEST
 from gradedeval.errors import InputError, ProblemList, did_you_mean, emit_notes, plural, public, shorten, visible
-from gradedeval.kernel import AnyMeasure, Column, Document, Layout, Measure, Setting, Table, parse_measures, ranges
+from gradedeval.kernel import AnyMeasure, Column, Document, Layout, Measure, Setting, Table, parse_measures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,11 +37,8 @@ LAST = 20
 """Default number of evaluations in a table."""
 MARK = "≠: not comparable with the line above, because of what has changed; change and best begin again"
 
-Run = Annotated[str | None, Setting("Only this run.", metavar="NAME")]
 Only = Annotated["AnyMeasure | Sequence[AnyMeasure]", Setting("Only this measure. May be repeated.", metavar="MEASURE",
     spelled=("-m", "--measure"), measure="several")]  # fmt: skip
-Last = Annotated[int | None, Setting("Only the last N evaluations of each.", ranges.LAST, metavar="N",
-    default_text=f"{LAST} in tables, all elsewhere")]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,25 +51,21 @@ class History(kernel.results.InNotebook):
            `check`; None without one, and if it cannot tell), answer (of `check --no-worse`: no worse, worse or cannot
            tell), check (passed, FAILED or cannot tell), signature
     notes  on skipped lines
-    last   number of evaluations to show of each run and measure; None: 20 in tables for people, all elsewhere
     """
 
     frame: pd.DataFrame
     place: str
     notes: list[str] = field(default_factory=list)
-    last: int | None = None
 
     def document(self, layout: Layout) -> Document:
         """Return the scores of each run by each measure; for people the last evaluations."""
         if layout == "long":
-            by_run = self.frame.groupby(kernel.results.group_numbers(self.frame, "run", "measure"), sort=False)
-            frame = self.frame if self.last is None else by_run.tail(self.last)
-            return Document([kernel.results.to_table(frame)])
+            return Document([kernel.results.to_table(self.frame)])
         blocks: list[Table | str] = []
         marked = False
         for (run, measure), course in kernel.results.groups(self.frame, "run", "measure").items():
             rows = kernel.results.to_rows(course)
-            latest = rows[-(LAST if self.last is None else self.last) :]
+            latest = rows[-LAST:]
             marked = marked or any(row["changed"] for row in latest)
             checked = any(row["check"] is not None for row in latest)
             answered = any(row["answer"] is not None for row in latest)
@@ -182,17 +175,15 @@ def lines_of(
 
 
 @public
-def read_history(path: str | os.PathLike[str], *, run: Run = None, measures: Only = (), last: Last = None) -> History:
+def read_history(path: str | os.PathLike[str], *, measures: Only = ()) -> History:
     """Read the scores of runs over time from a file by `append_history`, `gradedeval eval --history` or `check
     --history`.
 
-    run       only this run
     measures  only these measures
-    last      number of evaluations to show of each run and measure; `.frame` has all
 
     Returns `History`: `.frame`, `.notes`. An incomplete line is skipped with a note, which is also a warning. Raises
     `gradedeval.InputError` for any other line that does not belong to a history, or of a later version, and (usage) for
-    an unknown run or measure.
+    an unknown measure.
 
     >>> scores = gradedeval.evaluate({"q1": {"d1": 1.2}}, {"q1": {"d1": 2, "d2": 1}}, "ap")
     >>> gradedeval.append_history(scores, "scores.jsonl", label="a1b2c3")
@@ -200,24 +191,17 @@ def read_history(path: str | os.PathLike[str], *, run: Run = None, measures: Onl
         label measure  score
     0  a1b2c3      ap    0.5
     """
-    last = ranges.LAST.check_or_none(last)
     with closing(kernel.stream.Stream(kernel.stream.Source(path))) as stream:
         entries, notes = _entries(stream)
     frame = kernel.results.to_frame(_score_rows(entries), columns=list(COLUMNS))
     frame = frame.astype(dict.fromkeys(["score", "low", "high", "change", "from_best"], float))
-    names = [measure.label for measure in parse_measures(measures)] if measures else []
-    frame = _select(_select(frame, "run", [] if run is None else [run], stream.place), "measure", names, stream.place)
-    return History(frame, stream.place, emit_notes(notes), last)
-
-
-def _select(frame: pd.DataFrame, column: str, names: list[str], place: str) -> pd.DataFrame:
-    """Return the rows with these names, or all rows if empty. Raises InputError (usage) for an unknown name."""
-    values = list(dict.fromkeys(frame[column]))
-    for name in names:
-        if name not in values:
-            hint = did_you_mean(name, values) or f"it has {shorten(values)}"
-            raise InputError(place, f"has no {column} '{name}'", hint, usage=True)
-    return frame[frame[column].isin(names)] if names else frame
+    if measures:
+        names, labels = list(dict.fromkeys(frame["measure"])), [measure.label for measure in parse_measures(measures)]
+        if unknown := next((label for label in labels if label not in names), None):
+            hint = did_you_mean(unknown, names) or f"it has {shorten(names)}"
+            raise InputError(stream.place, f"has no measure '{unknown}'", hint, usage=True)
+        frame = frame[frame["measure"].isin(labels)]
+    return History(frame, stream.place, emit_notes(notes))
 
 
 def _score_rows(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -411,12 +411,12 @@ def _without_rounding_error(weight: float) -> float:
 
 
 RANKS_DRAWN = 50
-"""Default number of ranks on linear axes."""
+"""Default number of ranks in a picture."""
 
 
-def weight_panels(weights: Weights, log: bool) -> list[Panel]:
+def weight_panels(weights: Weights) -> list[Panel]:
     """Return the picture of some weights."""
-    return [pictures.Panel(partial(draw_weights, frame=weights.frame, quantity=weights.quantity, log=log), 2.1)]
+    return [pictures.Panel(partial(draw_weights, frame=weights.frame, quantity=weights.quantity), 2.1)]
 
 
 @kernel.takes_options("reading")
@@ -561,60 +561,46 @@ def _normalized(weights: Floats, measure: Measure, normalize: str) -> Floats:
 LABELS = {"W": "W(i): weight", "C": "C(i): probability of going on", "L": "L(i): probability of stopping"}
 FEW = 25
 """Maximum number of points that are marked on a line."""
-LEAST = 1e-6
-"""Lower end of logarithmic axes, relative to the largest weight of a measure."""
 SOURCE = "the result of gradedeval.weights"
 
 
 @public
-def plot_weights(weights: Any, *, log: bool = False, ranks: int | None = None, ax: Axes | None = None) -> Axes:
+def plot_weights(weights: Any, *, ranks: int | None = None, ax: Axes | None = None) -> Axes:
     """Plot W(i), C(i) or L(i) over ranks, a line for each measure.
 
     weights  result of `gradedeval.weights`, or its frame
-    log      both axes logarithmic, down to a millionth of the largest of each measure; zeros are left out
-    ranks    number of ranks; None: the first 50, with log all
+    ranks    number of ranks; None: the first 50
     ax       matplotlib axes to draw on; None: the current ones
 
     Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, for ranks that are not numbers from
-    1, and if nothing is left to draw.
+    1.
 
     >>> axes = gradedeval.plot.weights(gradedeval.weights("rbp(p=0.5) p@2", ranks=3))
     >>> [line.get_label() for line in axes.lines]
     ['rbp(p=0.5)', 'p@2']
     """
-    ranks = kernel.ranges.RANKS.check_or_none(ranks)
+    ranks = kernel.ranges.RANKS.check_or_none(ranks) or RANKS_DRAWN
     frame = pictures.require_frame(weights, ["rank"], "weights", SOURCE)
     if len(frame.columns) == 1:
         raise InputError("plot.weights", "the frame has no column but rank", f"give {SOURCE}", usage=True)
     pictures.check_numbers(frame, frame.columns, "weights", SOURCE)
     quantity = getattr(weights, "quantity", "W")
-    ranks = ranks or (None if log else RANKS_DRAWN)
-    frame = frame if ranks is None else frame[frame["rank"] <= ranks]
-    return pictures.draw_on(partial(draw_weights, frame=frame, quantity=quantity, log=log), ax)
+    frame = frame[frame["rank"] <= ranks]
+    return pictures.draw_on(partial(draw_weights, frame=frame, quantity=quantity), ax)
 
 
-def draw_weights(ax: Axes, frame: pd.DataFrame, quantity: str, log: bool) -> None:
+def draw_weights(ax: Axes, frame: pd.DataFrame, quantity: str) -> None:
     """Draw the columns of a frame over its ranks."""
     rank = frame["rank"].to_numpy(dtype=float)
     names = [str(name) for name in frame.columns if name != "rank"]
     values = frame[names].to_numpy(dtype=float)
-    if log and not (values > 0).any():
-        raise InputError(flag.log, "no weight is above 0", "leave it out", usage=True)
     for column, (name, look) in enumerate(zip(names, pictures.line_styles(len(names)), strict=True)):
-        column_values = np.where(values[:, column] > 0, values[:, column], np.nan) if log else values[:, column]
-        marker: dict[str, Any] = {"marker": "osD^vP*"[column % 7]} if np.isfinite(column_values).sum() <= FEW else {}
-        ax.plot(rank, column_values, label=pictures.label_text(name), **look, **marker)
-    if log:
-        ax.set_xscale("log")
-        ax.set_yscale("log")
-        largest = values.max(axis=0, where=values > 0, initial=0)
-        floor = LEAST * largest[largest > 0].min()
-        if values.min(where=values > 0, initial=np.inf) < floor:
-            ax.set_ylim(floor, 2 * largest.max())
-    else:
-        ax.set_ylim(min(0.0, float(values.min(where=np.isfinite(values), initial=0))), None)
-        ax.set_xlim(0.5, rank.max() + 0.5)
-        pictures.use_integer_ticks(ax)
+        few = np.isfinite(values[:, column]).sum() <= FEW
+        marker: dict[str, Any] = {"marker": "osD^vP*"[column % 7]} if few else {}
+        ax.plot(rank, values[:, column], label=pictures.label_text(name), **look, **marker)
+    ax.set_ylim(min(0.0, float(values.min(where=np.isfinite(values), initial=0))), None)
+    ax.set_xlim(0.5, rank.max() + 0.5)
+    pictures.use_integer_ticks(ax)
     ax.grid(color=pictures.LIGHT, linewidth=0.4)
     ax.set_xlabel("rank i (documents)")
     ax.set_ylabel(LABELS[quantity])

@@ -43,7 +43,7 @@ WORDS: dict[str, tuple[tuple[str, ...], ...]] = {
         )
     ),
     "agreement": (("qrels", "second.qrels"), ("qrels", "second.qrels", *RUNS)),
-    "history": (("history",), ("history", "--run", "{run}.run")),
+    "history": (("history",),),
     "report": ((*RUNS, "qrels", *M),),
     "verify": (("record.json",),),
     "risk": ((*RUNS, "qrels", *M), (*SAVED, "--baseline", "{run}.run")),

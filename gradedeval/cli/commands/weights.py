@@ -11,7 +11,7 @@ from gradedeval.cli.results import Destination, call, format_at_terminal
 from gradedeval.cli.settings import hide_flag, pop_settings, resolve_measures, setting_options
 from gradedeval.errors import InputError
 from gradedeval.kernel.options import ranges
-from gradedeval.questions.weights import DEPTH, RANKS_DRAWN, SHOWN, Weights, weight_panels, weights
+from gradedeval.questions.weights import RANKS_DRAWN, SHOWN, Weights, weight_panels, weights
 
 FILES = "[MEASURE... | RUN... QRELS]"
 SETTINGS = setting_options(weights)
@@ -19,14 +19,8 @@ READING = scoring_options()
 OUTPUT = output_options(default="csv, at a terminal table", digits="6")
 MEASURE, *SCALES = setting_options(weights, without=("ranks",))
 RANKS_OF_PICTURE = Option("ranks", number=ranges.WEIGHED_RANKS, metavar="N", help="Draw ranks 1 to N. Default: "
-                          f"{RANKS_DRAWN}; with --log {DEPTH}.")  # fmt: skip
-LOG = Option(
-    "--log",
-    is_flag=True,
-    help="Logarithmic axes, down to one millionth of each measure's largest weight.",
-    short="Logarithmic axes.",
-)
-PICTURE_SETTINGS = [MEASURE, RANKS_OF_PICTURE, *SCALES, LOG]
+                          f"{RANKS_DRAWN}.")  # fmt: skip
+PICTURE_SETTINGS = [MEASURE, RANKS_OF_PICTURE, *SCALES]
 
 
 @command_line("weights", FILES, SETTINGS, READING, OUTPUT)
@@ -48,7 +42,7 @@ def command(files: tuple[str, ...], **options: Any) -> None:
 
 
 @command_line("weights", FILES, PICTURE_SETTINGS, PICTURE_OPTIONS, READING)
-def picture(files: tuple[str, ...], log: bool, **options: Any) -> None:
+def picture(files: tuple[str, ...], **options: Any) -> None:
     """Draw the weight of each rank, a line for each measure; with runs and qrels also the background weights of ap,
     rr, sp, bpref and q.
 
@@ -56,9 +50,9 @@ def picture(files: tuple[str, ...], log: bool, **options: Any) -> None:
     """
     canvas = Canvas(options)
     settings = pop_settings(weights, options)
-    settings.setdefault("ranks", DEPTH if log else RANKS_DRAWN)
+    settings.setdefault("ranks", RANKS_DRAWN)
     result = _weights(files, settings, options)
-    canvas.draw(weight_panels(result, log), result.signature)
+    canvas.draw(weight_panels(result), result.signature)
 
 
 def _weights(files: tuple[str, ...], settings: dict[str, Any], options: dict[str, Any]) -> Weights:

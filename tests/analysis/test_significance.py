@@ -88,18 +88,18 @@ def test_a_seed_determines_the_result() -> None:
 
 def test_a_pair_does_not_depend_on_the_pairs_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
     differences = draw_differences(30, 40)
-    results: list[Callable[[Floats], Floats]] = [
-        lambda some: randomization(some, 300, 1),
-        lambda some: np.array(randomization_test(some, 300, 1, 0.05)[1:]).T,
-        lambda some: np.array(studentized_interval(some, 300, 1, 0.05)).T,
-        lambda some: np.array(studentized(some, 300, 1, 0.05)).T,
+    functions: list[Callable[[Floats], Floats]] = [
+        lambda rows: randomization(rows, 300, 1),
+        lambda rows: np.array(randomization_test(rows, 300, 1, 0.05)[1:]).T,
+        lambda rows: np.array(studentized_interval(rows, 300, 1, 0.05)).T,
+        lambda rows: np.array(studentized(rows, 300, 1, 0.05)).T,
     ]
-    together = [result(differences) for result in results]
+    together = [function(differences) for function in functions]
     monkeypatch.setattr(arrays, "CELLS", 1000)  # so few that every pair is a piece of its own
     assert len(chunks(30, 300)) == 10
-    for result, whole in zip(results, together, strict=True):
-        assert result(differences) == pytest.approx(whole, abs=1e-12)
-        assert np.concatenate([result(row[None]) for row in differences]) == pytest.approx(whole, abs=1e-12)
+    for function, whole in zip(functions, together, strict=True):
+        assert function(differences) == pytest.approx(whole, abs=1e-12)
+        assert np.concatenate([function(row[None]) for row in differences]) == pytest.approx(whole, abs=1e-12)
 
 
 # Tukey

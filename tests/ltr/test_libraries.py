@@ -119,7 +119,7 @@ def test_losses_of_pytorch_have_the_gradients_of_objectives() -> None:
     for objective in (ltr.softgap(top=3), ltr.approx("nerr", top=3, sigma=0.5)):
         tensor = torch.tensor(scores, requires_grad=True)
         assert torch.autograd.gradcheck(
-            lambda scores, own=objective: own.torch(scores, sample.labels, group=sample.sizes), tensor
+            lambda values, function=objective: function.torch(values, sample.labels, group=sample.sizes), tensor
         )
     ranker = ltr.objective("ndcg", top=3)
     tensor = torch.tensor(scores, dtype=torch.float32, requires_grad=True)

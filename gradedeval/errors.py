@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from pickle import PicklingError
 from typing import Any, TypeVar
 
@@ -148,11 +148,11 @@ class InputError(ValueError):
         super().__init__(str(self))
 
     def __reduce__(self) -> tuple[Any, ...]:  # exceptions pickle their positional arguments alone
-        return _rebuild, (self._parts,)
+        return partial(InputError, **self._parts), ()
 
     def replace(self, **changes: Any) -> InputError:
         """Return a copy with some parts changed, as in `error.replace(hint="give each document once")`."""
-        return _rebuild(self._parts | changes)
+        return InputError(**(self._parts | changes))
 
     @property
     def _parts(self) -> dict[str, Any]:
@@ -228,10 +228,6 @@ def within_line(text: str) -> str:
         return text
     text = truncate_words(re.sub(_QUOTED, lambda match: f"'{match['quoted'][:KEPT]}…'", text))
     return text if len(text) <= MOST else f"{text[:MOST]}…"
-
-
-def _rebuild(parts: dict[str, Any]) -> InputError:
-    return InputError(**parts)
 
 
 TRACE = either("GRADEDEVAL_DEBUG=1 shows the traceback", ".trace of this error is its traceback")
@@ -642,7 +638,7 @@ def _unknown_keywords(
         if name not in known:
             hint = _cutoff_hint(function, arguments, keywords) if name in ("k", "cutoff") else ""
             hints[name] = hint or hint_of("keywords", name, known)
-    see = f"see help({_name(function)})"
+    see = f"see help({function.__name__.removeprefix('plot_')})"
     if len(hints) == 1:
         ((name, hint),) = hints.items()
         return "", f"unknown option '{name}'", hint or see
@@ -674,7 +670,7 @@ def _check_call(function: Callable[..., Any], arguments: tuple[Any, ...], keywor
         positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
         values = arguments[len(signature.parameters) - len(parameters) :]
         missing = [p.name for p in positional[len(values) :] if p.default is p.empty and p.name not in keywords]
-        name, most = _name(function), len(positional)
+        name, most = function.__name__.removeprefix("plot_"), len(positional)
         usage = f"as in {name}({', '.join(p.name for p in positional)})"
         if len(values) > most:
             problem = f"takes {most} positional {plural(most, 'argument')}, but {len(values)} were given"
@@ -688,18 +684,7 @@ def _check_call(function: Callable[..., Any], arguments: tuple[Any, ...], keywor
         if names[:1] == ["runs"]:
             has_measures = len(values) > most  # after the files; else `measures` may be a keyword as well
             files = values[:-1] if has_measures else values if keywords.keys() & {*names[: len(values)]} else ()
-            hint = _with_list_of_runs(name, files) or hint
+            if len(files) > 2 and all(isinstance(file, str) for file in files):
+                *runs, qrels = map(repr, files)
+                hint = f"give several runs as a list, as in {name}([{', '.join(runs)}], {qrels}, measures)"
         raise WrongCall(name, problem, hint, usage=True) from None
-
-
-def _with_list_of_runs(name: str, files: Sequence[Any]) -> str:
-    """Return the hint to give several runs in a list, if these are paths of runs and qrels; else ""."""
-    if len(files) < 3 or not all(isinstance(file, str) for file in files):
-        return ""
-    *runs, qrels = map(repr, files)
-    return f"give several runs as a list, as in {name}([{', '.join(runs)}], {qrels}, measures)"
-
-
-def _name(function: Callable[..., Any]) -> str:
-    """Return the public name of a function: pictures have a shorter one."""
-    return function.__name__.removeprefix("plot_")

@@ -241,10 +241,8 @@ def weighted_correlation(x: Floats, y: Floats, n: Ints | Floats) -> Floats:
 
 def paired_correlation(topics: Sequence[str], x: Floats, y: Floats, pairs: int, seed: int) -> Floats:
     """Return columns of x × columns of y: the correlation of mean differences of two engines over `pairs` pairs.
-    Each pair draws two different lists of each topic that has two, uniformly. Chapelle et al., CIKM 2009, algorithm 3.
-
-    topics  rows of x and y: ascending
-    """
+    Each pair draws two different lists of each topic that has two, uniformly. `topics` of the rows of x and y ascend.
+    Chapelle et al., CIKM 2009, algorithm 3."""
     first = np.flatnonzero([index == 0 or topics[index - 1] != topics[index] for index in range(len(topics))])
     lists = np.diff(np.append(first, len(topics)))
     first, lists = first[lists > 1], lists[lists > 1]

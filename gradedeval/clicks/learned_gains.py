@@ -224,9 +224,8 @@ def from_model(
     model = fit_model(spec, items, items.cells(log), prior, iterations)
     grades = _grades_of(items.names, qrels) if by_document else items.names
     learned_grades = sorted({grade for grade in grades if grade is not UNJUDGED and grade >= 0})
-    index_of_item = np.array(
-        [learned_grades.index(grade) if grade in learned_grades else len(learned_grades) for grade in grades]
-    )
+    number_of = {grade: number for number, grade in enumerate(learned_grades)}
+    index_of_item = np.array([number_of.get(grade, len(learned_grades)) for grade in grades])
     seen = np.bincount(index_of_item, model.seen, minlength=len(learned_grades) + 1)[:-1].astype(np.float64)
     summed = np.bincount(index_of_item, model.seen * model.relevance, minlength=len(learned_grades) + 1)[:-1]
     values = summed / np.maximum(seen, 1)

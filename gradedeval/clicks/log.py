@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
 from gradedeval import kernel
 from gradedeval.arrays import Bools, Floats, Ints, distinct, np
@@ -425,17 +425,6 @@ def small_table_of(source: Any, needed: Sequence[str], place: str, hint: str) ->
     return table
 
 
-def frame_blocks(frame: Any, extra: Collection[str], problems: ProblemList) -> Iterator[Block]:
-    """Yield a DataFrame as one block; rows are counted from 1. Raises InputError for a missing column."""
-    stored = [str(name) for name in frame.columns]
-    names = list(our_names(tuple(stored)))
-    check_header(names, extra, problems.place)
-    chosen = columns_read(names, extra)
-    columns = [frame[stored[names.index(name)]].tolist() for name in chosen]
-    rows = [dict(zip(chosen, row, strict=True)) for row in zip(*columns, strict=True)]
-    yield _value_block(list(enumerate(rows, 1)), extra, problems)
-
-
 # Reading a click log.
 
 
@@ -505,10 +494,18 @@ def read_log(
 
 
 def _blocks(source: Any, extra: Sequence[str], problems: ProblemList, notes: list[str]) -> Iterable[Block]:
+    """Return the blocks of a file, or a DataFrame as one block with rows from 1. Raises InputError for a missing
+    column."""
     if kernel.stream.is_file(source):
         return file_blocks(kernel.stream.Source(source), extra, problems, notes)
     if (frame := kernel.readable_table(source, "click logs", "log")) is not None:
-        return frame_blocks(frame, extra, problems)
+        stored = [str(name) for name in frame.columns]
+        names = list(our_names(tuple(stored)))
+        check_header(names, extra, problems.place)
+        chosen = columns_read(names, extra)
+        columns = [frame[stored[names.index(name)]].tolist() for name in chosen]
+        rows = [dict(zip(chosen, row, strict=True)) for row in zip(*columns, strict=True)]
+        return [_value_block(list(enumerate(rows, 1)), extra, problems)]
     problem = f"cannot read a click log from {type(source).__name__}"
     raise InputError("log", problem, "give a file or a DataFrame with the columns topic and clicks", usage=True)
 
@@ -558,13 +555,6 @@ class _Codes(dict[Any, int]):
         return np.array([self.parsed[code] for code in few.tolist()])[position]
 
 
-class _TopicList(NamedTuple):
-    """A parsed topic and its list."""
-
-    topic: str
-    docnos: tuple[str, ...]
-
-
 class _Reader:
     """Collects the blocks of a log into a `ClickLog`."""
 
@@ -572,7 +562,7 @@ class _Reader:
         self.problems, self.as_docno, self.idle = problems, as_docno, idle
         self.docnos: dict[bytes, str] = {}
         self.patterns: dict[tuple[int, ...], int] = {(): 0}
-        self.lists = _Codes(self._topic_list, _TopicList("", ()))
+        self.lists = _Codes(self._topic_list, ("", ()))  # topic and docnos
         self.clicks = _Codes(self._pattern, (0, 0, 0, 0))
         self.users, self.names = _Codes(), defaultdict[bytes, int](itertools.count().__next__)
         self.counts, self.kept = _Codes(_count, 1), {name: _Codes() for name in kept}
@@ -590,7 +580,7 @@ class _Reader:
         configuration = self.lists.codes(zip(values["topic"], list_texts, strict=True), faults)
         clicks = zip(configuration.tolist(), values["clicks"], strict=True) if self.as_docno else values["clicks"]
         pattern, last, repeated, disordered = self.clicks.numbers(self.clicks.codes(clicks, faults)).T
-        length = np.fromiter((len(self.lists.parsed[code].docnos) for code in configuration.tolist()), np.int64)
+        length = np.fromiter((len(self.lists.parsed[code][1]) for code in configuration.tolist()), np.int64)
         for index in np.flatnonzero((last > length) & (length > 0)).tolist():
             shown = f"{length[index]} {plural(int(length[index]), 'document')} shown"
             problem = f"a click on rank {last[index]}, but {shown}"
@@ -621,7 +611,7 @@ class _Reader:
         if self.waiting > ROWS and self.idle is None:
             self._collapse()
 
-    def _topic_list(self, key: tuple[bytes, bytes]) -> _TopicList:
+    def _topic_list(self, key: tuple[bytes, bytes]) -> tuple[str, tuple[str, ...]]:
         topic, docnos = key[0].strip(), key[1].split()
         if not topic:
             raise InputError("", "no topic in this line", "fill the field, or remove the line")
@@ -629,15 +619,13 @@ class _Reader:
             again = next(docno for docno in docnos if docnos.count(docno) > 1)
             raise InputError("", f"'{decode(again)}' is shown twice", "give each document of a list once")
         # Documents are shown in many lists.
-        return _TopicList(decode(topic), tuple(self.docnos.setdefault(docno, decode(docno)) for docno in docnos))
+        return decode(topic), tuple(self.docnos.setdefault(docno, decode(docno)) for docno in docnos)
 
     def _pattern(self, key: Any) -> tuple[int, int, int, int]:
         """Return the pattern of clicks, its last rank, and whether ranks repeat and are out of order."""
         words = (key[1] if self.as_docno else key).split()
         words = [] if words == [b"-"] else words
-        ranks = (
-            _positions(words, self.lists.parsed[key[0]].docnos) if self.as_docno else [_rank(word) for word in words]
-        )
+        ranks = _positions(words, self.lists.parsed[key[0]][1]) if self.as_docno else list(map(_rank, words))
         once = list(dict.fromkeys(ranks))
         pattern = tuple(sorted(once))
         number = self.patterns.setdefault(pattern, len(self.patterns))

@@ -70,24 +70,11 @@ class Cells:
 # The E-step of click models in which users go down the list.
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Examination:
-    """The examination of ranks by a user who goes down the list. Arrays are (ranks + 1) × columns, except `chance`.
-
-    filtered  the probability that the rank is examined, given the clicks above it
-    chance    ranks × columns: the probability of a click, given the clicks above it
-    smoothed  the probability that the rank is examined, given all clicks
-    """
-
-    filtered: Floats
-    chance: Floats
-    smoothed: Floats
-
-
 def filter_examination(
     click: Bools, attracts: Floats, after_click: Floats, after_skip: Floats
 ) -> tuple[Floats, Floats]:
-    """Return `Examination.filtered` and `Examination.chance`: rank by rank, all sessions at once.
+    """Return (ranks + 1) × columns, the probability that the rank is examined, and ranks × columns, the probability of
+    a click, both given the clicks above it: rank by rank, all sessions at once.
 
     click        ranks × columns: whether the rank was clicked
     attracts     ranks × columns: the probability of a click if examined
@@ -102,8 +89,11 @@ def filter_examination(
     return filtered, chance
 
 
-def smooth_examination(click: Bools, attracts: Floats, after_click: Floats, after_skip: Floats) -> Examination:
-    """Return the examination of ranks by a forward and a backward pass; parameters as in `filter_examination`."""
+def smooth_examination(
+    click: Bools, attracts: Floats, after_click: Floats, after_skip: Floats
+) -> tuple[Floats, Floats]:
+    """Return (ranks + 1) × columns, the probability that the rank is examined, given all clicks, by a forward and a
+    backward pass; and the probabilities of clicks as in `filter_examination`, which has the same parameters."""
     filtered, chance = filter_examination(click, attracts, after_click, after_skip)
     smoothed = filtered.copy()
     # The probability of the clicks from here on if this rank is examined, and if not, up to a factor.
@@ -119,7 +109,7 @@ def smooth_examination(click: Bools, attracts: Floats, after_click: Floats, afte
         here, not_here = here / scale, not_here / scale
         both = filtered[rank] * here + (1 - filtered[rank]) * not_here
         smoothed[rank] = np.where(both > 0, filtered[rank] * here / np.where(both > 0, both, 1), filtered[rank])
-    return Examination(filtered, chance, smoothed)
+    return smoothed, chance
 
 
 # Click models of users who go down the list: cascade, dependent click, dynamic Bayesian, click chain, and a reader.
@@ -164,14 +154,10 @@ def dependent(parameters: Parameters, cells: Cells) -> tuple[Floats, Floats]:
 
 
 def bayesian(parameters: Parameters, cells: Cells) -> tuple[Floats, Floats]:
-    """Return transitions with probability γ unless a click satisfies. Chapelle & Zhang, WWW 2009."""
-    gamma = parameters["gamma"]
+    """Return transitions with probability γ, 1 in the simplified model, unless a click satisfies. Chapelle & Zhang, WWW
+    2009."""
+    gamma = parameters.get("gamma", np.array(1.0))
     return gamma * (1 - cells.values_of(parameters["satisfaction"])), fill_cells(cells, gamma)
-
-
-def simplified(parameters: Parameters, cells: Cells) -> tuple[Floats, Floats]:
-    """Return the transitions of `bayesian` with γ = 1."""
-    return 1 - cells.values_of(parameters["satisfaction"]), fill_cells(cells, 1)
 
 
 def chain(parameters: Parameters, cells: Cells) -> tuple[Floats, Floats]:
@@ -186,10 +172,10 @@ def reader(parameters: Parameters, cells: Cells) -> tuple[Floats, Floats]:
     return fill_cells(cells, parameters["p"]), fill_cells(cells, parameters["p"])
 
 
-def attraction(parameters: Parameters, cells: Cells, seen: Examination) -> Floats:
-    """Return ranks × columns: the probability that the document attracts: 1 if clicked, a if not examined."""
-    a = cells.values_of(parameters["attractiveness"])
-    return np.where(cells.click, 1.0, a * (1 - seen.smoothed[:-1]))
+def attraction(parameters: Parameters, cells: Cells, seen: Floats) -> Floats:
+    """Return ranks × columns: the probability that the document attracts: 1 if clicked, a if not examined. `seen`, here
+    and in M-steps: the probability of examination, given all clicks."""
+    return np.where(cells.click, 1.0, cells.values_of(parameters["attractiveness"]) * (1 - seen[:-1]))
 
 
 def estimate_share(cells: Cells, part: Floats | Bools, whole: Floats | Bools, prior: Prior) -> Floats:
@@ -197,9 +183,9 @@ def estimate_share(cells: Cells, part: Floats | Bools, whole: Floats | Bools, pr
     return share(cells.by_item(part), cells.by_item(whole), prior)
 
 
-def bayesian_step(parameters: Parameters, cells: Cells, seen: Examination, prior: Prior, free: bool) -> Parameters:
+def bayesian_step(parameters: Parameters, cells: Cells, seen: Floats, prior: Prior, free: bool) -> Parameters:
     """Run the M-step of `bayesian`; estimate γ if it is free."""
-    gamma, s, below = parameters["gamma"], cells.values_of(parameters["satisfaction"]), seen.smoothed[1:]
+    gamma, s, below = parameters["gamma"], cells.values_of(parameters["satisfaction"]), seen[1:]
     # A user who stops after a click is satisfied or gives up.
     satisfied = (1 - below) * kernel.gains.safe_divide(s, s + (1 - gamma) * (1 - s))
     updated = {
@@ -208,38 +194,36 @@ def bayesian_step(parameters: Parameters, cells: Cells, seen: Examination, prior
         "gamma": gamma,
     }
     if free:
-        unsatisfied = np.where(cells.click, 1 - satisfied, seen.smoothed[:-1])
+        unsatisfied = np.where(cells.click, 1 - satisfied, seen[:-1])
         updated["gamma"] = _rate(cells, below, unsatisfied)
     return updated
 
 
-def reader_step(parameters: Parameters, cells: Cells, seen: Examination, prior: Prior, free: bool) -> Parameters:
+def reader_step(parameters: Parameters, cells: Cells, seen: Floats, prior: Prior, free: bool) -> Parameters:
     """Run the M-step of `reader`; estimate p if it is free."""
     a = estimate_share(cells, attraction(parameters, cells, seen), cells.shown, prior)
-    return {"attractiveness": a, "p": _rate(cells, seen.smoothed[1:], seen.smoothed[:-1]) if free else parameters["p"]}
+    return {"attractiveness": a, "p": _rate(cells, seen[1:], seen[:-1]) if free else parameters["p"]}
 
 
-def dependent_step(parameters: Parameters, cells: Cells, seen: Examination, prior: Prior, free: bool) -> Parameters:
+def dependent_step(parameters: Parameters, cells: Cells, seen: Floats, prior: Prior, free: bool) -> Parameters:
     """Run the M-step of `dependent`."""
     a = estimate_share(cells, attraction(parameters, cells, seen), cells.shown, prior)
     clicked = cells.weight * cells.goes_on * cells.click
-    return {"attractiveness": a, "continuation": share((clicked * seen.smoothed[1:]).sum(1), clicked.sum(1), prior)}
+    return {"attractiveness": a, "continuation": share((clicked * seen[1:]).sum(1), clicked.sum(1), prior)}
 
 
-def chain_step(parameters: Parameters, cells: Cells, seen: Examination, prior: Prior, free: bool) -> Parameters:
+def chain_step(parameters: Parameters, cells: Cells, seen: Floats, prior: Prior, free: bool) -> Parameters:
     """Run the M-step of `chain`: a is the probability both of attracting and of being useful."""
-    a, below = cells.values_of(parameters["attractiveness"]), seen.smoothed[1:]
+    a, below = cells.values_of(parameters["attractiveness"]), seen[1:]
     useless, useful = parameters["tau2"], parameters["tau3"]
     on = kernel.gains.safe_divide(useful * a, useful * a + useless * (1 - a))
     off = kernel.gains.safe_divide((1 - useful) * a, (1 - useful) * a + (1 - useless) * (1 - a))
     useful_on, useful_off = cells.click * below * on, cells.click * (1 - below) * off
     useless_on = cells.click * below * (1 - on)
-    both = cells.shown.astype(np.float64) + cells.click
+    attracts = attraction(parameters, cells, seen) + useful_on + useful_off
     return {
-        "attractiveness": estimate_share(
-            cells, attraction(parameters, cells, seen) + useful_on + useful_off, both, prior
-        ),
-        "tau1": _rate(cells, ~cells.click * below, ~cells.click * seen.smoothed[:-1]),
+        "attractiveness": estimate_share(cells, attracts, cells.shown.astype(np.float64) + cells.click, prior),
+        "tau1": _rate(cells, ~cells.click * below, ~cells.click * seen[:-1]),
         "tau2": _rate(cells, useless_on, cells.click - useful_on - useful_off),
         "tau3": _rate(cells, useful_on, useful_on + useful_off),
     }
@@ -359,7 +343,7 @@ class Kind:
 
     title: str
     transitions: Transitions | None = None
-    m_step: Callable[[Parameters, Cells, Examination, Prior, bool], Parameters] | None = None
+    m_step: Callable[[Parameters, Cells, Floats, Prior, bool], Parameters] | None = None
     closed: Callable[[Cells, Prior], Parameters] | None = None
     number: tuple[str, float] | None = None
     start: tuple[tuple[str, float], ...] = ()
@@ -384,19 +368,16 @@ class Kind:
         return a * np.vstack([np.ones_like(a[:1]), np.cumprod(going[:-1], axis=0)])
 
 
-def _everything(cells: Cells, prior: Prior) -> Parameters:
-    return {"attractiveness": estimate_share(cells, cells.click, cells.shown, prior)}
-
-
 BOTH = ("attractiveness", "satisfaction")
 KINDS: dict[str, Kind] = {
-    "ctr": Kind("click rate: every document is examined, at any rank", always, closed=_everything),
+    "ctr": Kind("click rate: every document is examined, at any rank", always,
+        closed=lambda cells, prior: {"attractiveness": estimate_share(cells, cells.click, cells.shown, prior)}),
     "cm": Kind("cascade: down to the first click; Craswell et al., WSDM 2008", cascade,
         closed=stop_at_first),
     "dcm": Kind("dependent click: down to a click, and on with a chance of the rank; Guo et al., WSDM 2009",
         dependent, dependent_step),
     "sdbn": Kind("simplified DBN: down to the document that satisfies; Chapelle & Zhang, WWW 2009",
-        simplified, closed=stop_satisfied, shares=BOTH),
+        bayesian, closed=stop_satisfied, shares=BOTH),
     "dbn": Kind("dynamic Bayesian network: the same, and on with probability gamma; Chapelle & Zhang, WWW 2009",
         bayesian, bayesian_step, number=("gamma", 0.9), start=(("gamma", 0.9),), shares=BOTH),
     "ccm": Kind("click chain: on with three chances: after none, a useless and a useful click; Guo et al., WWW 2009",
@@ -449,8 +430,8 @@ class ModelSpec:
         if self.kind.transitions is None or self.kind.m_step is None:
             return position_step(parameters, cells, prior)
         attracts, transitions = cells.values_of(parameters["attractiveness"]), self.kind.transitions(parameters, cells)
-        seen = smooth_examination(cells.click, attracts, *transitions)
-        return self.kind.m_step(parameters, cells, seen, prior, self.free), seen.chance
+        seen, chance = smooth_examination(cells.click, attracts, *transitions)
+        return self.kind.m_step(parameters, cells, seen, prior, self.free), chance
 
 
 def read_models(texts: str | tuple[str, ...] | list[str]) -> list[ModelSpec]:

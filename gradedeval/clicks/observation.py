@@ -101,9 +101,7 @@ class Observation(FromLog):
         weights = [Column("rank", "count"), Column("weight", "score"), Column("observed", "score")]
         if whole != "rank":
             return frame_document(self.frame, layout, plain_columns(Column(whole), *weights), self.settings)
-        pages = (
-            [] if self.pages is None else [list(row) for row in zip(*map(np.ndarray.tolist, self.pages), strict=True)]
-        )
+        pages = [] if self.pages is None else list(zip(*map(np.ndarray.tolist, self.pages), strict=True))
         if layout == "long":
             named = [dict(zip(("last_clicks", "reached", "share"), row, strict=True)) for row in pages]
             head: dict[str, Any] = {"gaps": self.gaps.tolist(), "pages": named}
@@ -355,17 +353,12 @@ def read_weighing(
     table: Mapping[str, Measure] = MEASURES,
     cutoff: int | None = None,
 ) -> list[Measure | MeasureRange] | None:
-    """Return measures, first those with a range; None if `measures` is None. Raises InputError (usage) for an unknown
-    measure.
-
-    cutoff  default cutoff of the measures
-    """
+    """Return measures, with `cutoff` by default, first those with a range; None if `measures` is None. Raises
+    InputError (usage) for an unknown measure."""
     if measures is None:
         return None
     items = [measures] if isinstance(measures, Weighing) else measures
-    words = [
-        word for item in items for word in (kernel.notation.split_words(item) if isinstance(item, str) else [item])
-    ]
+    words = [*chain(*(kernel.notation.split_words(item) if isinstance(item, str) else [item] for item in items))]
     ranges = [word for word in words if isinstance(word, str) and ".." in word]
     searched = read_ranges(ranges, table, cutoff) if ranges else []
     plain = [word for word in words if word not in ranges]

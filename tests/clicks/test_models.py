@@ -70,7 +70,7 @@ def test_examination_equals_an_enumeration_of_last_ranks() -> None:
     generator = np.random.default_rng(1)
     clicked = np.array(list(product([False, True], repeat=5))).T
     a, after_click, after_skip = generator.random((3, *clicked.shape))
-    examination = smooth_examination(clicked, a, after_click, after_skip)
+    smoothed, chances = smooth_examination(clicked, a, after_click, after_skip)
     # (last rank examined, ranks, columns): the probability of the clicks, and of stopping there.
     whole = np.zeros((6, clicked.shape[1]))
     for last in range(1, 6):
@@ -78,10 +78,8 @@ def test_examination_equals_an_enumeration_of_last_ranks() -> None:
         on = np.where(clicked, after_click, after_skip)
         whole[last] = chance * on[: last - 1].prod(0) * (1 - on[last - 1] * (last < 5))
     posterior = whole[::-1].cumsum(0)[::-1][1:] / whole.sum(0)
-    assert np.allclose(examination.smoothed[:5], posterior, rtol=0, atol=1e-12)
-    assert np.allclose(
-        np.where(clicked, examination.chance, 1 - examination.chance).prod(0), whole.sum(0), rtol=1e-12, atol=0
-    )
+    assert np.allclose(smoothed[:5], posterior, rtol=0, atol=1e-12)
+    assert np.allclose(np.where(clicked, chances, 1 - chances).prod(0), whole.sum(0), rtol=1e-12, atol=0)
 
 
 def test_the_chances_of_all_patterns_sum_to_1_and_to_the_chance_of_each_rank(judged: Qrels) -> None:

@@ -115,11 +115,8 @@ def greatest(layers: Sequence[Layer]) -> Floats:
     At the highest ratio λ the sum over layers of max(gained − λ ideal) is 0, and each layer is solved alone.
     Dinkelbach, Management Science 1967.
     """
-    if len(layers) == 1:
-        highest: Floats = ratio(layers).max(1)
-        return highest
     best: Floats = ratio(layers).max(1)
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MOST_ROUNDS if len(layers) > 1 else 0):
         numerator, ideal = np.zeros((2, len(best)))
         previous: Layer | None = None
         for layer in layers:
@@ -141,21 +138,11 @@ def greatest(layers: Sequence[Layer]) -> Floats:
 # Bounds of scores that follow from the numbers of relevant documents retrieved and in total.
 
 
-def fewest_and_most(measure: Measure, g: Gains, best: Callable[[], Gains]) -> tuple[Floats, Floats]:
-    """Return the lowest and highest scores of recall and similar measures: all documents that cannot be found are
-    relevant and none of the retrieved ones; or all retrieved ones. `best`: gains with every unjudged one at the top."""
-    if g.first is not None:
-        return fewest(measure, g), _over_ties(measure, g, best=True)
-    return fewest(measure, g), run_measure(measure, replace(best(), further=row_sums(g.unknown)))
-
-
 def fewest(measure: Measure, g: Gains) -> Floats:
-    """Return the lowest scores: topics."""
-    low = (
-        _over_ties(measure, g, best=False)
-        if g.first is not None
-        else run_measure(measure, replace(g, further=g.hidden))
-    )
+    """Return the lowest scores of recall and similar measures, topics: all documents that cannot be found are relevant
+    and none of the retrieved ones."""
+    tied = g.first is not None
+    low = _over_ties(measure, g, best=False) if tied else run_measure(measure, replace(g, further=g.hidden))
     return np.where(np.isnan(low), 0.0, low)  # an empty run misses infinitely many: 0 times infinity
 
 
@@ -256,8 +243,10 @@ def bounds_of(
         return np.array([_lowest_by_intent(measure, rule, score, plain), np.maximum(highest(), score)])
     if rule == "rises":
         return np.array([score, np.maximum(highest(), score)])
-    if rule == "counts":
-        low, high = fewest_and_most(measure, plain, best)
+    if rule == "counts" and plain.first is not None:
+        low, high = fewest(measure, plain), _over_ties(measure, plain, best=True)
+    elif rule == "counts":
+        low, high = fewest(measure, plain), run_measure(measure, replace(best(), further=row_sums(plain.unknown)))
     else:
         low, high = _by_function(measure, plain)
     # If nothing is unknown, another order of summation may still change the last bits.
@@ -274,9 +263,7 @@ def _by_function(measure: Measure, g: Gains) -> tuple[Floats, Floats]:
         return low, high
     rule = measure.bounds
     assert isinstance(rule, Bounds)
-    function = rule.function
-    if isinstance(function, str):
-        function = globals()[function]
+    function = globals()[rule.function] if isinstance(rule.function, str) else rule.function
     low, high = function(g, **{**measure.definition.parameters, **measure.arguments})
     return low, high
 
@@ -392,12 +379,8 @@ def _layers_of_average(g: Gains) -> tuple[list[Layer], list[Layer]]:
     """Return the layers of the lowest and the highest score without documents that cannot be found, cached in the
     gains."""
     key = "layers of average"
-    if key not in g.memo:
-        g.memo[key] = _layers(g)
-    return cast("tuple[list[Layer], list[Layer]]", g.memo[key])
-
-
-def _layers(g: Gains) -> tuple[list[Layer], list[Layer]]:
+    if key in g.memo:
+        return cast("tuple[list[Layer], list[Layer]]", g.memo[key])
     unknown, pairs = g.unknown.astype(np.float64), Pairs(g)
     worse, better = list[Layer](), list[Layer]()
     deep, shallow = from_below(unknown), from_above(unknown)
@@ -414,6 +397,7 @@ def _layers(g: Gains) -> tuple[list[Layer], list[Layer]]:
         highest = base + from_above(unknown * (one_more + above_too))
         worse.append(Layer(step, lowest, relevant[:, None] + deep))
         better.append(Layer(step, highest, relevant[:, None] + shallow))
+    g.memo[key] = worse, better
     return worse, better
 
 

@@ -104,12 +104,9 @@ class Description:
         meaning, expected = definition.meanings.get(key), definition.accepted.check(key).expected
         if meaning is None and key in SHARED_PARAMETERS:
             return SHARED_PARAMETERS[key]
-        is_complete = meaning is not None and (
-            expected in ("a number", "a file", "a formula") or meaning.startswith(f"{expected}:")
-        )
-        return (
-            meaning if meaning is not None and is_complete else "; ".join(part for part in (meaning, expected) if part)
-        )
+        if meaning and (expected in ("a number", "a file", "a formula") or meaning.startswith(f"{expected}:")):
+            return meaning
+        return "; ".join(part for part in (meaning, expected) if part)
 
     @property
     def _residual(self) -> str:

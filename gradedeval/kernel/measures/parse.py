@@ -173,10 +173,8 @@ def _of_word_at(cutoff: int, word: str, table: Mapping[str, Measure]) -> list[Me
     try:
         return [_cut(measure, cutoff) for measure in _of_word(word, table)]
     except InputError:
-        try:
+        with suppress(InputError):  # the error of the word as written is more useful
             return _of_word(f"{word}@{plain_value(cutoff)}", table)  # measures that require a cutoff
-        except InputError:
-            pass  # the error of the word as written is more useful
         raise
 
 

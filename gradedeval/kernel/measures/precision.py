@@ -81,18 +81,10 @@ def _preferences(g: Gains, *, k: float = 0) -> Floats:
     return preference(g, g.nonrelevant_so_far, k)
 
 
-def _precision_and_ideal(g: Gains, *, norm: str | None = None) -> dict[str, Floats]:
-    return {"precision": _precision(g), "ideal": np.minimum(g.rank, g.num_relevant[:, None]) / g.rank}
-
-
 def sum_over(of: Literal["gain", "precision"], over: Callable[..., Any]) -> Callable[[Arguments], RankSum]:
     """Return a function of the arguments that makes the `RankSum` of a quantity over `over`: the total of the pool, or
     with norm=k of the ideal ranking down to the cutoff."""
     return lambda arguments: RankSum(of, over=over, pool="ideal" if "norm" in arguments else "relevant")
-
-
-def _preference_details(g: Gains, *, k: float = 0) -> dict[str, Floats]:
-    return {"above": g.nonrelevant_so_far, "preferred": _preferences(g, k=k)}
 
 
 @measure(
@@ -102,7 +94,10 @@ def _preference_details(g: Gains, *, k: float = 0) -> dict[str, Floats]:
     over_ties=True,
     checks=BY_CUTOFF,
     validate=needs_cutoff("ap"),
-    details=_precision_and_ideal,
+    details=lambda g, norm=None: {
+        "precision": _precision(g),
+        "ideal": np.minimum(g.rank, g.num_relevant[:, None]) / g.rank,
+    },
     weights_in_ranking=RankingWeights(_precision, over=maximum_found),
     rank_sum=sum_over("precision", maximum_found),
 )
@@ -195,7 +190,7 @@ def rprec(g: Gains) -> Floats:
     judged=True,
     ceiling=1,
     checks={"k": NOT_NEGATIVE},
-    details=_preference_details,
+    details=lambda g, k=0: {"above": g.nonrelevant_so_far, "preferred": _preferences(g, k=k)},
     weights_in_ranking=RankingWeights(_preferences, over=lambda g, k=0: g.num_relevant),
 )
 def bpref(g: Gains, *, k: float = 0) -> Floats:

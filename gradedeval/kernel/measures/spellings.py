@@ -13,15 +13,6 @@ from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.notation import IA, Spelling, Value, read_cutoff, read_notation, read_value
 
 
-def check_gains(word: str, parameters: Mapping[str, Value]) -> None:
-    """Raise InputError (usage) if gains are set twice."""
-    conflicting = [
-        key for key in ("dcg", "gains", "max_rel", "gain") if key in parameters and parameters[key] != "log2"
-    ]
-    if len(conflicting) > 1:
-        raise InputError(f"'{word}'", f"{' and '.join(conflicting)} both set the gains", "give one of them", usage=True)
-
-
 def _dcg(word: str, name: str, parameters: dict[str, Value]) -> str | None:
     form = parameters.pop("dcg")
     if form not in ("log2", "exp-log2"):
@@ -55,19 +46,11 @@ def _scale(word: str, name: str, parameters: dict[str, Value]) -> str | None:
     return None
 
 
-def _relative(word: str, name: str, parameters: dict[str, Value]) -> str | None:
-    return "set_relative_p" if parameters.pop("relative") == "True" and name == "set_p" else None
-
-
 def _normalize(word: str, name: str, parameters: dict[str, Value]) -> str | None:
     if parameters.pop("normalize") != "True":
         problem = "compatibility is always normalized here, by the overlap of the ideal ranking with itself"
         raise InputError(f"'{word}'", problem, "leave out normalize", usage=True)
     return None
-
-
-def _rel(word: str, name: str, parameters: dict[str, Value]) -> str | None:
-    return "num_rel_ret" if name == "num_ret" else None
 
 
 def _renamed(measure: str, old: str, new: str) -> Callable[[str, str, dict[str, Value]], str | None]:
@@ -84,9 +67,11 @@ PARAMETERS: dict[str, Callable[[str, str, dict[str, Value]], str | None]] = {
     "gains": _gains,
     "min_rel": _scale,
     "max_rel": _scale,
-    "relative": _relative,
+    "relative": lambda word, name, parameters: (
+        "set_relative_p" if parameters.pop("relative") == "True" and name == "set_p" else None
+    ),
     "normalize": _normalize,
-    "rel": _rel,
+    "rel": lambda word, name, parameters: "num_rel_ret" if name == "num_ret" else None,
     "beta": _renamed("set_f", "beta", "x"),
     "p": _renamed("nerr10", "p", "phi"),
 }
@@ -355,7 +340,9 @@ def _as_here(word: str, spelling: Spelling, names: Container[str]) -> Spelling:
     if isinstance(settings.get("cutoff"), int) and cutoff is None:
         cutoff = int(str(settings.pop("cutoff")))
     name = spelling.name if spelling.name in names else ALIASES.get(spelling.name, spelling.name)
-    check_gains(word, settings)
+    twice = [key for key in ("dcg", "gains", "max_rel", "gain") if settings.get(key, "log2") != "log2"]
+    if len(twice) > 1:
+        raise InputError(f"'{word}'", f"{' and '.join(twice)} both set the gains", "give one of them", usage=True)
     for key in [key for key in PARAMETERS if key in settings]:
         name = PARAMETERS[key](word, name, settings) or name
     if name == "p" and spelling.name == "precision" and cutoff is None:

@@ -63,20 +63,16 @@ def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
 
 def load_entry_point(name: str) -> Measure | None:
     """Return the measure that another package offers under this name, or None."""
-    return next((_load(point) for point in _entry_points() if point.name.lower() == name), None)
+    return next((_load(point) for point in _entry_points(tuple(sys.path)) if point.name.lower() == name), None)
 
 
 def entry_point_measures() -> dict[str, Measure]:
     """Return the measures that other packages offer by entry point, by name."""
-    return {point.name.lower(): _load(point) for point in _entry_points()}
-
-
-def _entry_points() -> tuple[EntryPoint, ...]:
-    return _entry_points_of(tuple(sys.path))
+    return {point.name.lower(): _load(point) for point in _entry_points(tuple(sys.path))}
 
 
 @lru_cache(maxsize=1)
-def _entry_points_of(path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+def _entry_points(path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
     """Return the entry points of packages on a path, read once: saved scores may name thousands of unknown measures."""
     from importlib.metadata import entry_points  # slow to import, and needed only for a name that is not ours
 

@@ -105,7 +105,8 @@ class Number:
             raise self.error(f"{safe_repr(value)} is not a {self.kind}")
         if isinstance(value, _INTEGRAL):
             number = int(value)
-            return self._within(number if self.whole else as_float(number), _said(number))
+            text = str(number) if abs(number) <= LARGEST else f"{as_float(number):g}"
+            return self._within(number if self.whole else as_float(number), text)
         fraction = as_float(value)
         return self._within(fraction, f"{fraction:g}")
 
@@ -142,10 +143,6 @@ def _whole(digits: str) -> float:
     significant = digits.lstrip("+-0") or "0"
     size = int(significant) if len(significant) <= len(str(LARGEST)) else math.inf
     return -size if digits.startswith("-") else size
-
-
-def _said(number: int) -> str:
-    return str(number) if abs(number) <= LARGEST else f"{as_float(number):g}"
 
 
 UNSEEN = Number("--unseen", whole=True, minimum=0, maximum=1_000_000, word="inf")
@@ -545,34 +542,26 @@ class Options:
                 hint = "cut the measures, as in ap@100" if option == flag.depth else "leave out one of them"
                 raise OPTIONS["ties"].error(f"average cannot be combined with {option}", hint)
         if self.judged_only and self.fill is not None:
-            raise OPTIONS["fill"].error(
-                f"{flag.judged_only:True} drops the documents that it fills", "leave out one of them"
-            )
+            problem = f"{flag.judged_only:True} drops the documents that it fills"
+            raise OPTIONS["fill"].error(problem, "leave out one of them")
         if self.judged_only and (self.wants_residuals or self.bounds):
-            singular_plural = ("residual", "residuals") if self.wants_residuals else ("bounds", "bounds")
-            problem = f"a condensed list has no {singular_plural[0]}: a newly judged document could enter above others"
-            raise OPTIONS["judged_only"].error(
-                problem, f"leave out {flag.judged_only:True} or the {singular_plural[1]}"
-            )
+            noun, nouns = ("residual", "residuals") if self.wants_residuals else ("bounds", "bounds")
+            problem = f"a condensed list has no {noun}: a newly judged document could enter above others"
+            raise OPTIONS["judged_only"].error(problem, f"leave out {flag.judged_only:True} or the {nouns}")
         if self.bounds and self.interval is not None:
             problem = f"{flag.interval:True} has columns low and high too"
             raise OPTIONS["bounds"].error(problem, "ask for one of them")
         if self.bounds and self.ties in TIES_BY_GRADE:
             problem = f"{self.ties} has no bounds: newly judged documents would change places"
             raise OPTIONS["ties"].error(problem, f"take another order of ties, or leave out {flag.bounds:True}")
-        if self.topic_weights is not None:
-            self._check_weights()
+        for name in ("interval", "replicates", "predicted"):
+            if self.topic_weights is not None and getattr(self, name) is not None:
+                problem = f"cannot be combined with {getattr(flag, name)}, where all topics weigh the same"
+                raise OPTIONS["topic_weights"].error(problem, "leave out one of them")
         if "collapse_by" in self.given:
             self._check_collapse()
         if self.predicted is not None:
             self._check_predicted()
-
-    def _check_weights(self) -> None:
-        """Raise InputError (usage) for an option that takes all topics to weigh the same."""
-        for name in ("interval", "replicates", "predicted"):
-            if getattr(self, name) is not None:
-                problem = f"cannot be combined with {getattr(flag, name)}, where all topics weigh the same"
-                raise OPTIONS["topic_weights"].error(problem, "leave out one of them")
 
     def _check_collapse(self) -> None:
         """Raise InputError (usage) if a rule for chunks has no effect, or none that is defined."""

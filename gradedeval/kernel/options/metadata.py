@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from gradedeval.arrays import as_float
@@ -93,9 +93,8 @@ def read_fill(fill: Any) -> Any:
             try:
                 documents[encode(str(docno))] = as_float(gain)
             except (TypeError, ValueError):
-                raise InputError(
-                    "fill", f"gain {safe_repr(gain)} of {document} is not a number", "give one from 0 to 1"
-                ) from None
+                problem = f"gain {safe_repr(gain)} of {document} is not a number"
+                raise InputError("fill", problem, "give one from 0 to 1") from None
         return Fill(gains)
     if not isinstance(fill, str | os.PathLike):
         return fill
@@ -118,9 +117,8 @@ def _fill_rows(fill: Any, columns: Sequence[str]) -> Iterator[tuple[Any, Any, An
                 raise InputError("fill", problem, "as in {'301': {'doc1': 0.5}}")
             yield from ((topic, docno, gain) for docno, gain in documents.items())
         return
-    for name in columns:
-        if name not in fill.columns:
-            raise InputError("fill", f"no column '{name}'", f"expected the columns {', '.join(columns)}")
+    if missing := [name for name in columns if name not in fill.columns]:
+        raise InputError("fill", f"no column '{missing[0]}'", f"expected the columns {', '.join(columns)}")
     yield from zip(*(fill[name] for name in columns), strict=True)
 
 
@@ -240,9 +238,7 @@ def _plain_table(path: str | os.PathLike[str]) -> dict[bytes, bytes]:
     return documents if len(documents) == count else {}
 
 
-def read_collapse_qrels(value: Any) -> Any:
-    """Read the rule for chunks of the qrels, as `read_collapse`."""
-    return read_collapse(value, flag.collapse_qrels)
+read_collapse_qrels = partial(read_collapse, option=flag.collapse_qrels)
 
 
 def collapse_of(value: Any) -> Collapse:
@@ -282,10 +278,8 @@ def read_labels(labels: Any) -> Any:
     if isinstance(labels, str):
         pairs = [pair.rpartition("=")[::2] for pair in labels.split(",")]
     elif isinstance(labels, Mapping):
-        pairs = [
-            (label.decode() if isinstance(label, bytes) else str(label), str(plain_value(labels[label])))
-            for label in labels
-        ]
+        words = [label.decode() if isinstance(label, bytes) else str(label) for label in labels]
+        pairs = list(zip(words, (str(plain_value(grade)) for grade in labels.values()), strict=True))
     else:
         return labels
     grades: dict[bytes, float] = {}
@@ -325,13 +319,13 @@ def chosen_topics(topics: frozenset[bytes]) -> str:
     return f"{len(topics)} chosen {plural(len(topics), 'topic')} {_digest(b'|'.join(sorted(topics)))}"
 
 
+@dataclass(eq=False, repr=False)
 class Queries:
     """The texts of topics, in one line each, and further columns of the table: column -> topic -> value."""
 
-    def __init__(
-        self, texts: Mapping[str, str], columns: Mapping[str, Mapping[str, Any]], place: str = "queries"
-    ) -> None:
-        self.texts, self.columns, self.place = texts, columns, place
+    texts: Mapping[str, str]
+    columns: Mapping[str, Mapping[str, Any]]
+    place: str = "queries"
 
     def unmatched(self, topics: Iterable[str]) -> list[str]:
         """Return a note if topics lack a text, or texts belong to no topic."""
@@ -366,12 +360,10 @@ class Slices:
 
     def unmatched(self, topics: Iterable[str]) -> list[str]:
         """Return a note for each column with topics that lack a label, or labels of no topic."""
-        all_topics = list(topics)
-        return [
-            note
-            for column, labels in self.of.items()
-            for note in _unmatched(f"{self.place}: {column}", "label", labels, all_topics)
-        ]
+        notes, topics = list[str](), list(topics)
+        for column, labels in self.of.items():
+            notes += _unmatched(f"{self.place}: {column}", "label", labels, topics)
+        return notes
 
 
 def _unmatched(place: str, noun: str, values: Mapping[str, Any], topics: Iterable[str]) -> list[str]:
@@ -649,7 +641,12 @@ def read_replicates(source: Any) -> Any:
         if not equals and not os.path.exists(word) and not is_url(os.fspath(word)) and word != "-":
             raise _systems_error(f"'{word}' is neither a file nor a system and a pattern", SYSTEMS_HINT)
         if not equals or os.path.exists(word):
-            listed += _systems_of_file(os.fspath(word))
+            from gradedeval.kernel.trec.small_tables import SmallTable  # few evaluations need a table
+
+            hint = "expected lines such as 'bm25-seed1.run bm25'"
+            table = SmallTable.read(os.fspath(word), ("run", "system"), hint=hint, words=True)
+            table.problems.check()
+            listed += [(row.cells["run"], row.cells["system"]) for row in table.rows]
             files.append(os.fspath(word))
         elif not (system.strip() and pattern.strip()):
             raise _systems_error(f"'{word}' is not a system and a pattern", SYSTEMS_HINT)
@@ -667,20 +664,10 @@ def _systems_of_mapping(source: Mapping[Any, Any]) -> Replicates:
     for system, runs in source.items():
         names = [runs] if isinstance(runs, str) else list(runs) if isinstance(runs, Iterable) else []
         if not names or not all(isinstance(run, str) for run in names):
-            raise _systems_error(
-                f"{safe_repr(runs)} are not the runs of '{system}'", "give a list of names, or a pattern"
-            )
+            problem = f"{safe_repr(runs)} are not the runs of '{system}'"
+            raise _systems_error(problem, "give a list of names, or a pattern")
         patterns += [(str(system), run) for run in names]
     return Replicates(patterns)
-
-
-def _systems_of_file(path: str) -> list[tuple[str, str]]:
-    """Read pairs of run and system, line by line."""
-    from gradedeval.kernel.trec.small_tables import SmallTable  # few evaluations need a table
-
-    table = SmallTable.read(path, ("run", "system"), hint="expected lines such as 'bm25-seed1.run bm25'", words=True)
-    table.problems.check()
-    return [(row.cells["run"], row.cells["system"]) for row in table.rows]
 
 
 def seeds_in_words(systems: Mapping[str, Sequence[str]]) -> str:

@@ -305,7 +305,9 @@ def collected(
             if result.error.usage:
                 raise result.error
             errors.append(result.error)
-            named.append(_with_run(result.error, result.place))
+            place, inside = result.place, result.error.place
+            whole = inside if inside.startswith(place) else f"{place}: {inside}" if inside else place
+            named.append(result.error.replace(place=whole))
         if result.scores is not None:
             run = result.tag or name if by_tag else name
             if run in scored:
@@ -330,13 +332,6 @@ def collected(
     sources = dict(runs) if options.wants_residuals and not by_tag else {}
     scores = Scores(list(scored.values()), scorer.measures, scorer.qrels, options, notes, errors=named)
     return replace(scores, sources=sources, paths=paths)
-
-
-def _with_run(error: InputError, place: str) -> InputError:
-    """Return the error with the name of its run."""
-    if error.place.startswith(place):
-        return error
-    return error.replace(place=f"{place}: {error.place}" if error.place else place)
 
 
 def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int = 1) -> Qrels:

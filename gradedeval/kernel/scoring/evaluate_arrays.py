@@ -76,10 +76,8 @@ def check_finite(scores: Floats, place: str) -> None:
     """Raise InputError if a score is infinite or not a number."""
     if not np.isfinite(scores).all():
         position = np.argwhere(~np.isfinite(scores))[0].tolist()
-        where = ", ".join(map(str, position))
-        raise InputError(
-            f"{place}[{where}]", f"{scores[tuple(position)]} is not a finite number", "does the model diverge?"
-        )
+        problem = f"{scores[tuple(position)]} is not a finite number"
+        raise InputError(f"{place}[{', '.join(map(str, position))}]", problem, "does the model diverge?")
 
 
 def grade_codes(grades: Floats, place: str) -> tuple[Floats, NDArray[Any]]:
@@ -189,9 +187,8 @@ def topic_sizes(group: Any, documents: int) -> Ints:
     """Return the sizes of topics. Raises InputError if they do not add up."""
     sizes = as_numbers(group, "group")
     if sizes.ndim != 1 or (sizes < 1).any() or (sizes != np.floor(sizes)).any():
-        raise InputError(
-            "group", "is not a list of sizes", "expected the number of documents of each topic", usage=True
-        )
+        hint = "expected the number of documents of each topic"
+        raise InputError("group", "is not a list of sizes", hint, usage=True)
     if sizes.sum() != documents:
         hint = "qid= takes the topic of each document" if len(sizes) == documents else "give the size of every topic"
         raise InputError("group", f"sums to {sizes.sum():g}, there are {documents} documents", hint, usage=True)
@@ -271,9 +268,8 @@ class JudgedLists:
         documents = len(self.labels)
         values = as_numbers(scores, "scores").ravel()
         if len(values) != documents:
-            raise InputError(
-                "scores", f"has {len(values)} values for {documents} documents", "give one each", usage=True
-            )
+            problem = f"has {len(values)} values for {documents} documents"
+            raise InputError("scores", problem, "give one each", usage=True)
         check_finite(values, "scores")
         return values
 

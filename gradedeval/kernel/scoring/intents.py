@@ -66,17 +66,13 @@ class ByIntent:
         each = [gains_of(table) for table in self.tables[: int(counts.max(initial=1))]]
         judged_intents = np.array([gains.num_relevant > 0 for gains in each]) & (np.arange(len(each))[:, None] < counts)
         listed = np.arange(len(each))[:, None] < np.maximum(counts, 1)
-
-        def pools(row: int) -> Pool:
-            return self._pool(topics[row])
-
-        if self.prior is None:
-            return Intents(each, judged_intents.astype(np.float64), listed, pools, best, listed & ~judged_intents)
-        weight = np.zeros((len(each), len(topics)))
-        for column, topic in enumerate(topics):
-            chances = self._probabilities(topic, np.flatnonzero(judged_intents[:, column]).tolist())
-            weight[: len(chances), column] = chances
-        return Intents(each, weight, listed, pools, best, np.zeros_like(judged_intents))
+        weight, may_open = judged_intents.astype(np.float64), listed & ~judged_intents
+        if self.prior is not None:
+            weight, may_open = np.zeros(weight.shape), np.zeros_like(judged_intents)
+            for column, topic in enumerate(topics):
+                chances = self._probabilities(topic, np.flatnonzero(judged_intents[:, column]).tolist())
+                weight[: len(chances), column] = chances
+        return Intents(each, weight, listed, lambda row: self._pool(topics[row]), best, may_open)
 
     def _probabilities(self, topic: bytes, judged: list[int]) -> list[float]:
         """Return the probabilities of a topic's intents."""

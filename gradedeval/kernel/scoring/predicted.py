@@ -317,7 +317,8 @@ def joined(people: Scores, machine: Scores, options: Options) -> Scores:
     place = machine.qrels.place
     # The machine is there for topics that people did not judge.
     notes = [note for note in people.notes if getattr(note, "kind", "") not in OF_BOTH]
-    notes += _run_notes(machine, judged, people.qrels.place)
+    notes += [note for note in machine.notes if getattr(note, "kind", "") == "missing-topics"]
+    notes += topics_of_neither(machine.notes, judged, (people.qrels.place, place))
     notes += [note for note in machine.qrels.notes if note not in notes]
     notes = [without_topics(note) for note in labels_of_neither(notes, people.qrels, machine.qrels)]
     chosen = options.topics_from
@@ -333,12 +334,6 @@ def joined(people: Scores, machine: Scores, options: Options) -> Scores:
 def without_topics(note: str) -> str:
     """Return the note without the hint to leave topics out, which would change the estimate."""
     return note.with_hint("") if isinstance(note, Note) and note.kind in LEFT_OUT_BY_TOPICS else note
-
-
-def _run_notes(machine: Scores, judged: Collection[str], place: str) -> Iterator[str]:
-    """Yield notes on topics that a run lacks, and on topics that neither people nor the machine judged."""
-    yield from (note for note in machine.notes if getattr(note, "kind", "") == "missing-topics")
-    yield from topics_of_neither(machine.notes, judged, (place, machine.qrels.place))
 
 
 def topics_of_neither(notes: Sequence[str], judged: Collection[str], places: tuple[str, str]) -> Iterator[Note]:
@@ -441,10 +436,7 @@ class Estimated:
 
     def intervals(self) -> Floats:
         """Return runs × measures × 3: the standard error of each estimate and the ends of its interval."""
-        cells = [
-            [[self._summaries[run.run, column][name] for name in ("se", "low", "high")] for column in self._columns]
-            for run in self.people
-        ]
+        cells = [[estimates[name] for name in ("se", "low", "high")] for estimates in self._summaries.values()]
         return np.array(cells).reshape(len(self.people), len(self.measures), 3)
 
     def with_machine(self, filled: Mapping[str, list[Any]], run: str, column: int, by_topic: bool) -> dict[str, Any]:
@@ -452,14 +444,10 @@ class Estimated:
         are added before the summary."""
         machine_run = next(candidate for candidate in self.machine if candidate.run == run)
         kept = machine_run.included[:, column]
-        by_machine = dict(
-            zip(machine_run.topics, np.where(kept, machine_run.score[:, column], np.nan).tolist(), strict=True)
-        )
+        scores = np.where(kept, machine_run.score[:, column], np.nan).tolist()
+        by_machine = dict(zip(machine_run.topics, scores, strict=True))
         by_people = set(next(candidate for candidate in self.people if candidate.run == run).topics)
-        more = [
-            topic for topic, is_kept in zip(machine_run.topics, kept, strict=True) if is_kept and topic not in by_people
-        ]
-        more = more if by_topic else []
+        more = [topic for topic in compress(machine_run.topics, kept) if topic not in by_people] if by_topic else []
         topics = [*filled["topic"][:-1], *more]
         rows = {name: [*values[:-1], *[None] * len(more), values[-1]] for name, values in filled.items()}
         rows["topic"] = [*topics, filled["topic"][-1]]
@@ -474,7 +462,7 @@ class Estimated:
         """Return a note on the estimates whose variance is mostly due to a single topic."""
         heavy = list[tuple[str, float, str]]()
         for people, machine in zip(self.people, self.machine, strict=True):
-            for column in self._columns:
+            for column in range(len(self.measures)):
                 estimates = self._summaries[people.run, column]
                 if estimates["share"] > HEAVY:
                     judged = list(compress(machine.topics, self._topics(people, machine, column)[0]))
@@ -490,17 +478,13 @@ class Estimated:
         name = f"predicted {write_value(qrels.place)} {qrels.digest}"
         return [f"{name}, {judged} judged and {others} other topics", level]
 
-    @property
-    def _columns(self) -> range:
-        return range(len(self.measures))
-
     @cached_property
     def _summaries(self) -> dict[tuple[str, int], dict[str, float]]:
         """(run, column) -> the estimates by column name; nan if blank."""
         return {
             (people.run, column): self._summary(people, machine, column)
             for people, machine in zip(self.people, self.machine, strict=True)
-            for column in self._columns
+            for column in range(len(self.measures))
         }
 
     def _topics(self, people: RunScores, machine: RunScores, column: int) -> tuple[Bools, Bools]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -35,28 +34,15 @@ def number_column(scores: Scores, name: str, percent: bool = False) -> Column:
 def printed_rows(scores: Scores, by_topic: bool, percent: bool = False, sliced: bool = False) -> Iterator[Row]:
     """Yield the rows of the tidy table for printing, with slices and percentages if requested; counts are whole
     numbers."""
-    rows = scores.rows(by_topic, sliced)
-    if percent:
-        rows = map(_in_percent, rows, repeat({measure.label for measure in scores.measures if is_share(measure)}))
+    shares = {measure.label for measure in scores.measures if percent and is_share(measure)}
     counts = {measure.label for measure in scores.measures if measure.definition.summary == "total"}
-    if counts and scores.machine is None:  # an estimate is not whole
-        rows = map(_in_whole_numbers, rows, repeat(counts))
-    return rows
-
-
-def _in_percent(row: Row, shares: Collection[str]) -> Row:
-    """Return the row times 100 if its measure is a share."""
-    if row.measure not in shares:
-        return row
-    values = {name: getattr(row, name) for name in ON_SCALE}
-    return row._replace(**{name: value * 100 for name, value in values.items() if value is not None})
-
-
-def _in_whole_numbers(row: Row, counts: Collection[str]) -> Row:
-    """Return the row in whole numbers if its measure is a count."""
-    if row.measure not in counts:
-        return row
-    return row if row.score is None else row._replace(score=cast(Any, int(row.score)))
+    for row in scores.rows(by_topic, sliced):
+        if row.measure in shares:
+            values = {name: getattr(row, name) for name in ON_SCALE}
+            row = row._replace(**{name: value * 100 for name, value in values.items() if value is not None})
+        if row.measure in counts and row.score is not None and scores.machine is None:  # an estimate is not whole
+            row = row._replace(score=cast(Any, int(row.score)))
+        yield row
 
 
 def is_share(measure: Measure) -> bool:
@@ -161,7 +147,9 @@ def document(
         signed = quantity_signatures(scores, by_topic) if layout == "long" else signed
     elif layout == "long":
         rows = list(printed_rows(scores, by_topic, sliced=True))
-        return Document([_long(scores, rows)], scores.signature, row_signatures=scores.row_signatures(rows))
+        columns = scores.columns
+        table = Table([*map(Column, columns)], [[getattr(row, name) for name in columns] for row in rows])
+        return Document([table], scores.signature, row_signatures=scores.row_signatures(rows))
     elif scores.machine is not None:  # estimates have more columns than fit beside each other
         tables = stacked(scores, by_topic, style, digits)
     else:
@@ -198,12 +186,6 @@ def _legend(scores: Scores, style: Style) -> Marked:
         kind = "topic" if scores.machine is None else "judged topic"
         parts.append([(f"{many} {plural(counts[-1] if counts else 0, kind)}", Mark())])
     return [piece for part in parts for piece in [("; ", Mark()), *part]][1:]
-
-
-def _long(scores: Scores, rows: Sequence[Row]) -> Table:
-    """Return a table with a row for each run, topic and measure."""
-    columns = scores.columns
-    return Table([*map(Column, columns)], [[getattr(row, name) for name in columns] for row in rows])
 
 
 Place = tuple[str, str, bool]
@@ -246,7 +228,12 @@ def all_quantities(measures: Iterable[Measure]) -> list[Measure]:
     their C/W/L forms, with a note. Raises InputError (usage) for others, and for one that states its quantity."""
     quantities: list[Measure] = []
     given = list(measures)
-    in_cwl = [_cwl_form(measure) for measure in given]
+    in_cwl = [
+        parse_measures(str(measure).replace(measure.name, CWL_FORMS[measure.name], 1))[0]
+        if measure.name in CWL_FORMS
+        else measure
+        for measure in given
+    ]
     if renamed := [f"{measure} as {form}" for measure, form in zip(given, in_cwl, strict=True) if form is not measure]:
         emit_notes([f"{flag.cwl} takes {', '.join(renamed)}"])
     for measure in in_cwl:
@@ -265,19 +252,12 @@ CWL_FORMS = {"p": "cwlp", "rr": "cwlrr", "ap": "cwlap"}
 """Measure -> the same measure as a model of a C/W/L user."""
 
 
-def _cwl_form(measure: Measure) -> Measure:
-    """Return the C/W/L form of a measure that has another definition, or the measure itself."""
-    form = CWL_FORMS.get(measure.name)
-    return measure if form is None else parse_measures(str(measure).replace(measure.name, form, 1))[0]
-
-
 def _tall(scores: Scores, percent: bool) -> Table:
     """Return a table of one run: a row for each measure."""
     names = ("score", *further_columns(scores))
     columns = [Column("measure"), *[number_column(scores, name, percent) for name in names]]
-    return Table(
-        columns, list(map(attrgetter("measure", *names), printed_rows(scores, by_topic=False, percent=percent)))
-    )
+    rows = printed_rows(scores, by_topic=False, percent=percent)
+    return Table(columns, list(map(attrgetter("measure", *names), rows)))
 
 
 def _wide(scores: Scores, by_topic: bool, style: Style, digits: int | None) -> Table:

@@ -498,9 +498,8 @@ class Scorer:
             notes.append(Note(text, f"use {flag.top_grade} to set the top grade", kind="no-positive-grade"))
         if self.options.ignore_identical_ids and (count := self.qrels.own_relevant):
             text = f"{self.qrels.place}: in {count} {plural(count, 'topic')} the document of the topic's id is relevant"
-            notes.append(
-                Note(text, f"{flag.ignore_identical_ids:True} counts it as not retrieved", kind="own-relevant")
-            )
+            hint = f"{flag.ignore_identical_ids:True} counts it as not retrieved"
+            notes.append(Note(text, hint, kind="own-relevant"))
         notes += [*self.fill_notes, *self.unused_notes]
         if self.options.top_grade is None and self.grades.top == 1:
             notes += grade_one_notes(self)
@@ -523,11 +522,6 @@ class Scorer:
         if self.options.bounds:
             notes += bounds_notes(self)
         return notes
-
-    @property
-    def leaves_out(self) -> bool:
-        """Whether a measure may leave topics of a run out of its mean."""
-        return self.skips or self.options.max_residual is not None
 
     @property
     def unused_notes(self) -> list[str]:
@@ -751,12 +745,9 @@ def _bounds(scorer: Scorer, measure: Measure, table: GainTable, gains_of: GainsC
     # Averages over ties need the gains of all ranks.
     as_judged = gains_of(table, replace(measure, cutoff=None) if scorer.options.ties == "average" else measure)
     best_gains = partial(gains_of, table, measure, unjudged=table.top)
-
-    def highest_score() -> Floats:
-        return _best(scorer, measure, table, gains_of, to_cutoff=True)[1]
-
     grades = scorer.grades_of(measure)
-    return bounds_of(measure, score, grades, as_judged, best_gains, highest_score)
+    best = partial(_best, scorer, measure, table, gains_of, to_cutoff=True)
+    return bounds_of(measure, score, grades, as_judged, best_gains, lambda: best()[1])
 
 
 def _best(

@@ -86,11 +86,9 @@ def grade_run(source: Any, grader: Grader, workers: Workers, name: str = "run") 
     """
     run = map_run(methodcaller("grade", grader), source, grader, workers, name=name)
     if any(batch.as_double is not None for batch in run.batches):
-        problem = (
-            f"as in {grader.options.like} some measures compare scores as float32 and others as float64, and rank the"
-        )
+        problem = f"as in {grader.options.like} some measures compare scores as float32 and others as float64"
         hint = f"give measures of one kind, or {flag.order:score}"
-        raise InputError(run.place, f"{problem} documents differently", hint, usage=True)
+        raise InputError(run.place, f"{problem}, and rank the documents differently", hint, usage=True)
     return run
 
 
@@ -387,7 +385,7 @@ def summarized(run: RunScores, scorer: Scorer) -> RunSummary:
     parts = ["score", *(("residual", "unjudged") if scorer.options.wants_residuals else ())]
     parts += BOUNDS if scorer.options.bounds else ()
     none = np.empty((0, len(kinds)))
-    included = run.included if scorer.leaves_out else none.astype(bool)
+    included = run.included if scorer.skips or scorer.options.max_residual is not None else none.astype(bool)
     empty = scorer.topics_without_relevant.items() if scorer.grades.top > 0 else ()
     return RunSummary(
         *(run.run, run.topics, run.missing, none, none, none, included, run.format, run.empty, None, None),

@@ -492,16 +492,12 @@ def _parameters(continuation: Continuation) -> tuple[list[inspect.Parameter], li
 
 
 def _in_parts(g: Gains, last: int) -> list[Gains]:
-    """Split the topics into parts that are evaluated together down to rank `last`; empty if a single part holds all."""
-    size = topics_at_once(last)
-    return [g.select(slice(i, i + size)) for i in range(0, len(g.gain), size)] if size < len(g.gain) else []
-
-
-def topics_at_once(last: int) -> int:
-    """Return the number of topics to evaluate together down to a rank. Raises InputError if that is too deep."""
+    """Split the topics into parts that are evaluated together down to rank `last`; empty if a single part holds all.
+    Raises InputError if that is too deep."""
     if last > LAST_RANK:
         raise InputError("", f"rank {last:,} is too deep", f"the maximum cutoff or horizon is {LAST_RANK:,}")
-    return max(1, CELLS // max(last, 1))
+    size = max(1, CELLS // max(last, 1))
+    return [g.select(slice(i, i + size)) for i in range(0, len(g.gain), size)] if size < len(g.gain) else []
 
 
 LONGEST, MOST_PARTS, MOST_NESTED, HIGHEST_POWER = 300, 100, 80, 1000
@@ -611,8 +607,13 @@ def _part(node: ast.AST, text: str, depth: int) -> Formula:
             return Formula(function=_OPERATORS[type(op)], of=(inner(operand),))
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
             parts = (inner(left), inner(right))
-            if isinstance(op, ast.Pow):
-                _check_power(parts[1], text)
+            # Exponents that depend on the rank may be large, as in a decay.
+            if (
+                isinstance(op, ast.Pow)
+                and not parts[1].names
+                and not (power := abs(float(parts[1]({})))) <= HIGHEST_POWER
+            ):
+                raise _error(text, f"a power of {power:g} is too high", f"the highest is {HIGHEST_POWER}")
             return Formula(function=_OPERATORS[type(op)], of=parts)
         case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _OPERATORS:
             return Formula(function=_OPERATORS[type(op)], of=(inner(left), inner(right)))
@@ -636,11 +637,3 @@ def _number(value: float, text: str) -> float:
     if not np.isfinite(number):
         raise _error(text, "it contains a number that is too large")
     return number
-
-
-def _check_power(exponent: Formula, text: str) -> None:
-    """Limit constant exponents; exponents that depend on the rank may be large, as in a decay."""
-    if not exponent.names:
-        value = abs(float(exponent({})))
-        if not value <= HIGHEST_POWER:
-            raise _error(text, f"a power of {value:g} is too high", f"the highest is {HIGHEST_POWER}")

@@ -93,11 +93,6 @@ def _ift_parts(T: float | None, A: float | None) -> tuple[float | None, float | 
     return (2.0, 0.2) if T is None and A is None else (T, A)
 
 
-def _has_rate(arguments: Arguments) -> bool:
-    """Return whether the user stops below a rate of gain per cost."""
-    return "A" in arguments or "T" not in arguments
-
-
 def _ift_rest(state: UserState, **parameters: Any) -> Floats:
     b1, R1, b2, R2 = (parameters[name] for name in ("b1", "R1", "b2", "R2"))
     goal, rate = _ift_parts(parameters["T"], parameters["A"])
@@ -138,7 +133,7 @@ def _ift_needs(arguments: Arguments, cutoff: int | None) -> None:
     tail=_ift_rest,
     validate=_ift_needs,
     residual="none",
-    costs=_has_rate,
+    costs=lambda arguments: "A" in arguments or "T" not in arguments,
     monotone=False,
     checks={"T": NUMBER, "b1": NOT_NEGATIVE, "R1": NOT_NEGATIVE, "A": NUMBER, "b2": NOT_NEGATIVE, "R2": NOT_NEGATIVE},
 )

@@ -63,11 +63,8 @@ def cwlrr(state: UserState) -> Any:
     return (state.gain == 0) * 1.0
 
 
-def _ap_rest(state: UserState) -> Any:
-    return np.inf if state.tail else np.where(state.end == 0, 1.0, 0.0)  # every user views rank 1
-
-
-@cwl(tail=_ap_rest, residual="none")
+# Every user views rank 1.
+@cwl(tail=lambda state: np.inf if state.tail else np.where(state.end == 0, 1.0, 0.0), residual="none")
 def cwlap(state: UserState) -> Any:
     """Average precision as a C/W/L measure: the user knows the gains still to come.
 
@@ -163,10 +160,8 @@ def u(state: UserState, *, L: float = 1000.0) -> Any:
 
     L  the length, in the unit of the costs, after which nobody reads on
     """
-    next_attention, attention = (
-        np.maximum(L - state.cumulative_cost, 0),
-        np.maximum(L - state.cumulative_cost + state.cost, 0),
-    )
+    next_attention = np.maximum(L - state.cumulative_cost, 0)
+    attention = np.maximum(L - state.cumulative_cost + state.cost, 0)
     return np.divide(next_attention, attention, out=np.zeros(state.gain.shape), where=attention > 0)
 
 
@@ -261,9 +256,7 @@ def nerr10(state: UserState, *, phi: float = 0.8) -> Any:
 
 def _nerr11_rest(state: UserState, T: float) -> Floats:
     base = state.end + 2 * T
-    if not state.tail:
-        return base**2 * trigamma(base)
-    return damped(state.tail, base, 2)
+    return damped(state.tail, base, 2) if state.tail else base**2 * trigamma(base)
 
 
 @cwl(bounds="rises", tail=_nerr11_rest, gain="exp", checks={"T": POSITIVE})

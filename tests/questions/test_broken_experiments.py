@@ -14,14 +14,14 @@ TWO = ("run.txt", "b.run", "qrels.txt", "-m", "err@20")
 VERBS = ("compare", "correlate", "power")
 
 
-def bad(name: str, command: tuple[str, ...], *says: str, code: int = 2, **files: bytes) -> Broken:
+def bad(name: str, command: tuple[str, ...], *problem: str, code: int = 2, **files: bytes) -> Broken:
     """Return a case; `files` are further files: `s_csv=b"…"` is a file s.csv."""
     named = {file.replace("_", "."): content for file, content in files.items()}
-    return Broken(name, says, code=code, command=command, files={"b.run": WORSE, "s.csv": SCORES, **named})
+    return Broken(name, problem, code=code, command=command, files={"b.run": WORSE, "s.csv": SCORES, **named})
 
 
-def bad_scores(name: str, content: bytes, *says: str) -> Broken:
-    return bad(f"saved scores: {name}", ("compare", "--from-scores", "s.csv"), *says, code=1, s_csv=content)
+def bad_scores(name: str, content: bytes, *problem: str) -> Broken:
+    return bad(f"saved scores: {name}", ("compare", "--from-scores", "s.csv"), *problem, code=1, s_csv=content)
 
 
 HEAD = b"run,topic,measure,score\n"
@@ -58,8 +58,8 @@ EVERY = [
       for verb in ("compare", "power")),
     bad("gains whose sums are too large", (*TWO[:-1], "dcg(gain=0:1e300:1e308)"),
         "'dcg(gain=0:1e+300:1e+308)': the top gain 1e+308 is not below 1e+300; give smaller gains, …", code=1),
-    *(bad(f"{verb} of one run", (verb, "run.txt", "qrels.txt", "-m", "ap rr"), says)
-      for verb, says in (("compare", "compare needs at least two runs; add a run or --baseline"),
+    *(bad(f"{verb} of one run", (verb, "run.txt", "qrels.txt", "-m", "ap rr"), problem)
+      for verb, problem in (("compare", "compare needs at least two runs; add a run or --baseline"),
                          ("power", "power needs at least two runs; add a run"),
                          ("correlate", "rank correlation needs at least two runs; add a run, or use "
                              "--coefficient spearman"))),
@@ -149,8 +149,8 @@ FITS = [
         "--to-weights: cannot be combined with runs; leave them out", w_csv=b"1,1\n"),
     bad("weights beside runs", (*FIT, "-m", "rbp(p=0.1..0.9)", "--to-weights", "w.csv"),
         "--to: does not apply to --to-weights; leave it out", w_csv=b"1,1\n"),
-    *(bad(f"weights: {name}", ("fit", "--to-weights", "w.csv", "-m", "rbp(p=0.1..0.9)"), says, code=1, w_csv=content)
-      for name, content, says in (
+    *(bad(f"weights: {name}", ("fit", "--to-weights", "w.csv", "-m", "rbp(p=0.1..0.9)"), problem, code=1, w_csv=content)
+      for name, content, problem in (
           ("nothing", b"", "w.csv: is empty; expected lines of rank,weight"),
           ("zeros", b"1,0\n2,0\n", "w.csv: no weight above 0; …"),
           ("a gap", b"1,0.5\n3,0.2\n", "w.csv: rank 2 is missing; list every rank from 1, in any order"),
@@ -200,7 +200,7 @@ def test_broken_input_has_a_clear_message_and_no_output(case: Broken, tmp_path: 
     assert contents(tmp_path) == original
 
 
-def test_no_two_cases_go_by_one_name() -> None:
+def test_names_of_cases_are_unique() -> None:
     assert len({case.name for case in CASES}) == len(CASES) >= 90
 
 
@@ -228,7 +228,9 @@ NO_SCIPY = [
 
 
 @pytest.mark.parametrize("words", [*SCIPY, *NO_SCIPY])
-def test_a_missing_scipy(words: tuple[str, ...], tmp_path: Path, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_name_a_missing_scipy(
+    words: tuple[str, ...], tmp_path: Path, cli: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bad("", ()).write(tmp_path)
     monkeypatch.setitem(sys.modules, "scipy", None)
     outcome = cli(*words)

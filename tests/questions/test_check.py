@@ -144,7 +144,7 @@ def test_a_bound_is_broken_just_beyond_its_limit(bound: tuple[str, ...], code: i
     assert checked(cli, "--baseline", "main.run", *bound)[0] == code
 
 
-def test_a_mean_of_exactly_the_limit_is_at_least_that(folder: Path) -> None:
+def test_a_mean_equal_to_the_limit_meets_the_bound(folder: Path) -> None:
     # 0.1 + 0.2 and the like: the last bits break no bound.
     scores = gradedeval.evaluate(folder / "main.run", folder / "qrels.txt", "rr")
     assert gradedeval.check(scores, [Bound("min", "rr", scores.means["rr"] + 1e-15)])["passed"].tolist() == [True]
@@ -232,8 +232,8 @@ def test_a_baseline_without_its_means_has_no_signature_and_is_refused(form: str,
     (folder / f"main.{form}").write_text("".join(kept))
     check = (*NEW, "--baseline", f"main.{form}", "--max-drop", "rr=1")
     outcome = cli(*check)
-    says = f"main.{form}: the row of the mean (topic 'all') of a run is missing, and with it the signature"
-    assert (outcome.code, outcome.messages[0][: len(says)]) == (3, says)
+    problem = f"main.{form}: the row of the mean (topic 'all') of a run is missing, and with it the signature"
+    assert (outcome.code, outcome.messages[0][: len(problem)]) == (3, problem)
 
 
 def test_each_of_several_runs_is_checked(folder: Path, cli: Command) -> None:
@@ -331,7 +331,7 @@ def test_the_line_of_a_key_is_the_first_of_its_statement(keys: tuple[str, ...], 
 
 
 @pytest.mark.parametrize(
-    ("content", "line", "says"),
+    ("content", "line", "problem"),
     [
         ("min = {", 1, "invalid TOML (…)"),
         ("a = 1\nb == 2\n", 2, "invalid TOML (Invalid value)"),
@@ -361,12 +361,14 @@ def test_the_line_of_a_key_is_the_first_of_its_statement(keys: tuple[str, ...], 
         ("[gradedeval]\nmin = { rr = 0.5 }\n", 1, "unknown setting 'gradedeval'; settings stand at the top of …"),
     ],
 )
-def test_broken_settings_are_refused_with_the_line(content: str, line: int, says: str, job: Path, cli: Command) -> None:
+def test_broken_settings_are_refused_with_the_line(
+    content: str, line: int, problem: str, job: Path, cli: Command
+) -> None:
     (job / "gradedeval.toml").write_text(content)
     outcome = cli("check", "main.run", "qrels.txt", "--config", "gradedeval.toml")
     assert (outcome.code, outcome.out) == (2, b"")
     message = outcome.messages[-1]
-    assert re.fullmatch(re.escape(f"gradedeval.toml:{line}: {says}").replace("…", ".*"), message), message
+    assert re.fullmatch(re.escape(f"gradedeval.toml:{line}: {problem}").replace("…", ".*"), message), message
 
 
 @pytest.mark.parametrize("content", ["", "[tool.other]\nx = 1\n"])
@@ -464,9 +466,9 @@ def test_the_commands_of_the_workflow_run_as_they_stand(tmp_path: Path) -> None:
     for run, code in (("rivers-bm25-rm3.run", 0), ("rivers-dense.run", 1)):
         shutil.copy(samples / run, tmp_path / "new.run")
         (tmp_path / "summary.md").unlink(missing_ok=True)
-        done = [shell(f"export GITHUB_STEP_SUMMARY=summary.md; {command}", tmp_path) for command in commands]
-        assert done[0].code == code, done[0]
-        assert ("::error title=" in done[0].text) == bool(code)
+        outcome = [shell(f"export GITHUB_STEP_SUMMARY=summary.md; {command}", tmp_path) for command in commands]
+        assert outcome[0].code == code, outcome[0]
+        assert ("::error title=" in outcome[0].text) == bool(code)
         assert "gradedeval check" in (tmp_path / "summary.md").read_text()
 
 
@@ -496,7 +498,7 @@ def test_an_unreachable_level_is_refused(folder: Path, cli: Command) -> None:
                          [Bound("significant", "rr", 0.05)], "main.run", draws=9)  # fmt: skip
 
 
-def test_an_equal_score_is_unchanged_and_two_bounds_are_both(folder: Path, cli: Command) -> None:
+def test_an_equal_score_is_reported_as_unchanged(folder: Path, cli: Command) -> None:
     (folder / "new.run").write_text((folder / "main.run").read_text())
     outcome = cli(*NEW, "--baseline", "main.run", "-m", "rr", "--max-drop", "0", "--min", "0")
     github = cli(*NEW, "--min", "rr=0.1", "-f", "github").text
@@ -506,7 +508,7 @@ def test_an_equal_score_is_unchanged_and_two_bounds_are_both(folder: Path, cli: 
 
 
 @pytest.mark.parametrize("bound", ["--max-drop", "--max-topic-drop", "--max-unjudged"])
-def test_a_bound_that_no_scores_could_break_is_a_fault(bound: str, folder: Path, cli: Command) -> None:
+def test_a_bound_that_cannot_fail_is_refused(bound: str, folder: Path, cli: Command) -> None:
     check = (*NEW, "--baseline", "main.run")
     outcome = cli(*check, bound, "ndcg@10=5")
     assert (outcome.code, outcome.out) == (2, b"")
@@ -524,17 +526,17 @@ def test_bad_data_are_not_a_failed_bound(form: str, folder: Path, cli: Command) 
     (folder / "bad.run").write_text("1 Q0 a\n")
     outcome = cli("check", "bad.run", "qrels.txt", "--min", "rr=0.1", "-f", form)
     assert outcome.code == 3
-    says = outcome.messages[-1]
-    assert says.startswith("bad.run:1: 3 fields")
+    problem = outcome.messages[-1]
+    assert problem.startswith("bad.run:1: 3 fields")
     if form == "junit":
         suite = ElementTree.fromstring(outcome.text)
         assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("1", "0", "1")
         (error,) = suite.iter("error")
-        assert error.get("message") == says
+        assert error.get("message") == problem
     elif form == "json":
-        assert json.loads(outcome.text) == {"passed": False, "error": says, "bounds": []}
+        assert json.loads(outcome.text) == {"passed": False, "error": problem, "bounds": []}
     else:
-        annotation = f"::error title=gradedeval check%3A nothing was checked::{says}\n"
+        annotation = f"::error title=gradedeval check%3A nothing was checked::{problem}\n"
         assert outcome.text == ("" if form == "text" else annotation)
 
 
@@ -548,7 +550,7 @@ def test_many_bounds_are_looked_up_by_name(folder: Path, cli: Command, monkeypat
     monkeypatch.setattr(score_matrix, "canonical", counted)
     bounds = [word for number in range(1, 41) for word in ("--min", f"err@{number}=0")]
     assert cli(*NEW, *bounds).code == 0
-    assert len(looked_up) < 400  # of each bound all 40 were asked for, time and again
+    assert len(looked_up) < 400  # 40 bounds with 40 measures each were looked up before
 
 
 def test_an_invalid_command_line_writes_no_report(folder: Path, cli: Command) -> None:
@@ -558,7 +560,7 @@ def test_an_invalid_command_line_writes_no_report(folder: Path, cli: Command) ->
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "says"),
+    ("name", "content", "problem"),
     [
         (
             "new.ru",
@@ -570,14 +572,14 @@ def test_an_invalid_command_line_writes_no_report(folder: Path, cli: Command) ->
     ],
 )
 def test_files_that_lack_data_are_bad_data(
-    name: str, content: str | None, says: str, folder: Path, cli: Command
+    name: str, content: str | None, problem: str, folder: Path, cli: Command
 ) -> None:
     if content is not None:
         (folder / name).write_text(content)
         assert cli("check", name, "qrels.txt", "--min", "rr=0.1").code == 3
         assert cli(name, "qrels.txt").code == 1
     outcome = cli(*NEW, "--max-drop", "rr=5%", "--baseline", name)
-    assert (outcome.code, outcome.messages[0][: len(says)]) == (3, says)
+    assert (outcome.code, outcome.messages[0][: len(problem)]) == (3, problem)
 
 
 ONLY = "only --max-drop works with a baseline without topics"
@@ -593,7 +595,9 @@ def test_a_baseline_of_means_has_the_verdicts_of_its_run_by_max_drop(form: str, 
         of_run, of_means = cli(*check, "--baseline", "main.run"), cli(*check, "--baseline", "means")
         assert of_means.code == of_run.code
         assert of_means.messages[:1] == [f"means has no scores by topic: {ONLY}; {TOPICS}"]
-        for by_run, by_means in zip(*(json.loads(done.text)["bounds"] for done in (of_run, of_means)), strict=True):
+        for by_run, by_means in zip(
+            *(json.loads(outcome.text)["bounds"] for outcome in (of_run, of_means)), strict=True
+        ):
             assert (by_run["value"], by_run["passed"], by_run["topics"]) == (
                 by_means["value"],
                 by_means["passed"],
@@ -619,7 +623,7 @@ def test_a_bound_that_needs_topics_refuses_a_baseline_of_means(kind: str, folder
 
 
 @pytest.mark.parametrize(
-    ("saved_with", "checked_with", "says"),
+    ("saved_with", "checked_with", "problem"),
     [
         ((), (), ""),
         (("--topics", "both"), ("--topics", "both"), "over topics that depend on the run, and were saved without them"),
@@ -628,39 +632,39 @@ def test_a_bound_that_needs_topics_refuses_a_baseline_of_means(kind: str, folder
     ],
 )
 def test_a_baseline_of_means_is_over_the_same_topics(
-    saved_with: tuple[str, ...], checked_with: tuple[str, ...], says: str, folder: Path, cli: Command
+    saved_with: tuple[str, ...], checked_with: tuple[str, ...], problem: str, folder: Path, cli: Command
 ) -> None:
     (folder / "few.run").write_text(ranking(MAIN[:9]))
     (folder / "new.run").write_text(ranking(MAIN)[ranking(MAIN).index("2 Q0") :])  # the first topic is missing
     assert cli("few.run", "qrels.txt", "-m", "rr", "-o", "means.csv", *saved_with).code == 0
     outcome = cli(*NEW, "--max-drop", "rr=100%", "--baseline", "means.csv", *checked_with)
     again = "score it again with the same qrels and options"
-    assert outcome.code == (2 if says else 0)
-    assert not says or outcome.messages == [f"means.csv: rr of 'few.run' is {says}; {again}"]
+    assert outcome.code == (2 if problem else 0)
+    assert not problem or outcome.messages == [f"means.csv: rr of 'few.run' is {problem}; {again}"]
 
 
 def test_a_baseline_of_means_without_signature_or_of_another_version_is_noted(folder: Path, cli: Command) -> None:
     cli("main.run", "qrels.txt", "-m", "rr", "-o", "means.csv")
     saved = (folder / "means.csv").read_text()
     versions = f"scores come from several versions: the runs by gradedeval {gradedeval.__version__}, means.csv by"
-    for content, says in (
+    for content, problem in (
         ("".join(line.partition(',"')[0].removesuffix(",signature") + "\n" for line in saved.splitlines()),
          "means.csv: no signature, so qrels and options cannot be checked"),
         (saved.replace(f"gradedeval {gradedeval.__version__}", "gradedeval 0.0.9"), f"{versions} gradedeval 0.0.9"),
     ):  # fmt: skip
         (folder / "means.csv").write_text(content)
         outcome = cli(*NEW, "--max-drop", "rr=90%", "--baseline", "means.csv")
-        assert (outcome.code, outcome.messages[0]) == (0, says)
+        assert (outcome.code, outcome.messages[0]) == (0, problem)
 
 
-def test_a_slice_of_a_baseline_of_means_is_not_known(folder: Path, cli: Command) -> None:
+def test_a_slice_of_a_baseline_of_means_is_refused(folder: Path, cli: Command) -> None:
     cli("main.run", "qrels.txt", "-m", "rr", "-o", "means.csv")
     (folder / "slices.tsv").write_text("topic\tintent\n1\ttail\n2\ttail\n")
     check = (*NEW, "--slices", "slices.tsv", "--baseline", "means.csv", "--max-drop", "rr=90%")
     assert cli(*check, "--min", "intent=tail: rr=0.1").code == 0
     outcome = cli(*check, "--max-drop", "intent=tail: rr=90%")
-    says = f"--max-drop intent=tail: rr=90%: means.csv has no scores by topic, and {ONLY}, and not on a slice"
-    assert (outcome.code, outcome.messages[-1]) == (3, f"{says}; {TOPICS}")
+    problem = f"--max-drop intent=tail: rr=90%: means.csv has no scores by topic, and {ONLY}, and not on a slice"
+    assert (outcome.code, outcome.messages[-1]) == (3, f"{problem}; {TOPICS}")
 
 
 def test_only_check_accepts_a_baseline_of_means(folder: Path, cli: Command) -> None:
@@ -692,7 +696,7 @@ def test_a_measure_without_quotes_has_a_hint(line: str, key: str, folder: Path, 
         assert message.endswith(f'; quote the key: "{key}" = …'), message
 
 
-def test_an_upper_bound_is_for_measures_of_which_less_is_better(folder: Path, cli: Command) -> None:
+def test_an_upper_bound_is_for_measures_with_lower_is_better(folder: Path, cli: Command) -> None:
     (folder / "worst.run").write_text("".join(f"{topic} Q0 u 1 2 t\n{topic} Q0 a 2 1 t\n" for topic in range(1, 11)))
     check = ("check", "worst.run", "qrels.txt", "-m", "unjudged@2")
     broken = cli(*check, "--max", "0.2")
@@ -749,8 +753,8 @@ def test_in_python_a_baseline_may_be_saved_in_any_form(folder: Path, cli: Comman
         assert gradedeval.check(new, bounds, baseline)["value"].tolist() == expected["value"].tolist()
         assert gradedeval.compare(new, baseline=baseline)["difference"].tolist() == differences
         assert gradedeval.risk(new, baseline=baseline)["u_risk"].tolist()[:1] == risks
-    says = r"^baseline: 'mian.run' is neither a file nor one of the runs .*; did you mean 'main.run'\?$"
-    with pytest.raises(InputError, match=says):
+    problem = r"^baseline: 'mian.run' is neither a file nor one of the runs .*; did you mean 'main.run'\?$"
+    with pytest.raises(InputError, match=problem):
         gradedeval.check(both, bounds, "mian.run")
     with pytest.raises(InputError, match="is a run, and there are no qrels"):
         gradedeval.check(new, bounds, "main.run")
@@ -790,7 +794,7 @@ def test_lines_of_settings_are_found_in_one_reading(job: Path, monkeypatch: pyte
         "a = 1",
     ],
 )
-def test_statements_end_like_the_parser_s(content: str) -> None:
+def test_statements_end_at_the_lines_of_the_parser(content: str) -> None:
     """Compare with the shortest beginnings of the text that the parser accepts."""
     content = content.replace("\r\n", "\n")  # as a file is read
     lines, start, expected = content.split("\n"), 0, dict[tuple[str, ...], int]()
@@ -822,5 +826,5 @@ def test_topics_that_meet_the_bound_are_not_at_fault_and_names_with_spaces_are_q
     listed = "'iphone 15 case' {0}, 'usb-c cable, 2m' {0}, 'it's' {0}, plain {0}"
     assert low == f"topics with the lowest scores: {listed.format('0.5000')}"
     assert high == f"topics with the highest scores: {listed.format('2.0000')}"
-    assert total.endswith(", whole 1")  # no limit of a total is that of a topic
+    assert total.endswith(", whole 1")  # a limit of a total is not one of a topic
     assert [len(verdict.worst_topics) for verdict in checked.verdicts] == [4, 4, 5]

@@ -87,7 +87,7 @@ def test_a_run_given_as_baseline_and_as_run_counts_once(baseline: str, files: Pa
     assert [(row["baseline"], row["run"]) for row in rows] == [("good.run", "fair.run")]
 
 
-def test_a_baseline_beside_the_runs_is_scored_with_them(files: Path, cli: Command) -> None:
+def test_a_baseline_among_the_files_is_scored_with_the_runs(files: Path, cli: Command) -> None:
     inside = compared(cli, *TWO, "--baseline", "good.run")
     assert compared(cli, "fair.run", "qrels.txt", "--baseline", "good.run") == inside
 
@@ -125,7 +125,7 @@ def test_saved_scores_stand_in_for_runs_and_qrels(files: Path, cli: Command) -> 
     assert not holds_scores("good.run")
 
 
-def test_not_known_is_a_difference_that_the_residual_of_the_run_behind_can_turn(files: Path, cli: Command) -> None:
+def test_differences_within_the_residual_of_the_trailing_run_are_unknown(files: Path, cli: Command) -> None:
     words = ("compare", "good.run", "hazy.run", "qrels.txt", "-m", "rr p@2 bpref", "-f", "csv")
     rows = {row["measure"]: row for row in rows_of(cli(*words))}
     # hazy's rr is .25 and could be .875: .5 more for topics 1 and 2, 1 for 3, .5 for 4; good's lead is .625.
@@ -181,14 +181,14 @@ def test_only_topics_that_every_run_keeps_are_compared(files: Path, cli: Command
 def test_one_topic_is_not_tested(files: Path, cli: Command, tmp_path: Path) -> None:
     (files / "part.run").write_text(lines({"2": "a b"}))
     save(cli, "part.csv", "good.run", "part.run", "qrels.txt", "--topics", "both")
-    says = (
+    problem = (
         "measure 'rr': both runs share a single topic (2), and a test needs two; compare runs with more "
         "topics in common"
     )
     for words in (("good.run", "part.run", "qrels.txt", "--topics", "both"), ("--from-scores", "part.csv")):
         for test in ("randomization", "t", "tukey-hsd"):
             outcome = cli("compare", *words, "-m", "rr", "--test", test)
-            assert (outcome.code, outcome.out, outcome.messages[-1]) == (1, b"", says)
+            assert (outcome.code, outcome.out, outcome.messages[-1]) == (1, b"", problem)
     with pytest.raises(gradedeval.InputError, match="a test needs two"):
         gradedeval.compare("part.csv")
 
@@ -203,7 +203,7 @@ def in_keywords(text: str) -> str:
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(
-    ("test", "correction", "draws", "says"),
+    ("test", "correction", "draws", "problem"),
     [
         ("randomization", None, 59, None),  # 3/60 is .05
         ("randomization", None, 58, f"(0.05085 after holm over 3), {NOTHING} --draws 59 or more"),
@@ -219,7 +219,7 @@ def in_keywords(text: str) -> str:
         ("sign", None, 1, None),
     ],
 )
-def test_too_few_draws(test: Any, correction: Any, draws: int, says: str | None, files: Path, cli: Command) -> None:
+def test_too_few_draws(test: Any, correction: Any, draws: int, problem: str | None, files: Path, cli: Command) -> None:
     qrels = {str(topic): {"a": 1, "b": 0} for topic in range(20)}
     runs = {f"r{place}": {topic: {"a": -place, "b": -1.5, "c": -2.5} for topic in qrels} for place in (1, 2, 3)}
     for run in runs.values():
@@ -230,11 +230,11 @@ def test_too_few_draws(test: Any, correction: Any, draws: int, says: str | None,
         warnings.simplefilter("always")
         frame = gradedeval.compare(scores, all_pairs=True, **words).frame
     # The runs differ by as much as they can: in every topic but one.
-    assert (frame["p_corrected"] <= 0.05).any() == (says is None)
+    assert (frame["p_corrected"] <= 0.05).any() == (problem is None)
     # With too few draws for a pair alone its interval has no end.
     messages = [str(warning.message) for warning in caught if "with no end at 95%" not in str(warning.message)]
-    assert len(messages) == (says is not None)
-    assert says is None or in_keywords(says) in messages[0], messages
+    assert len(messages) == (problem is not None)
+    assert problem is None or in_keywords(problem) in messages[0], messages
     scores.frame.to_csv(files / "s.csv", index=False)
     options = ("--test", test, "--draws", str(draws), *(("--correction", correction) if correction else ()))
     outcome = cli("compare", "--from-scores", "s.csv", "--all-pairs", *options)
@@ -252,7 +252,7 @@ def test_runs_without_a_shared_topic_are_not_compared(files: Path, cli: Command)
 
 
 @pytest.mark.filterwarnings("ignore:the means are over different topics:gradedeval.EvaluationWarning")
-def test_the_limit_is_named_if_there_is_one(files: Path) -> None:
+def test_the_limit_is_named(files: Path) -> None:
     scores = gradedeval.evaluate([files / name for name in RUNS], files / "qrels.txt", "rr", max_residual=0.1)
     message = "measure 'rr': no topic that all 3 runs are scored on; compare fewer runs, or raise max_residual"
     with pytest.raises(gradedeval.InputError, match=f"^{re.escape(message)}$"):

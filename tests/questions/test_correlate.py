@@ -26,7 +26,7 @@ def lists(count: int, digits: int = 12, seed: int = 1) -> tuple[Floats, Floats]:
 
 
 @pytest.mark.parametrize("digits", [12, 0])
-def test_kinds_are_scipy_s(digits: int) -> None:
+def test_coefficients_agree_with_scipy(digits: int) -> None:
     first, second = lists(30, digits)
     assert agreement("pearson", first, second) == pytest.approx(stats.pearsonr(first, second).statistic)
     assert agreement("spearman", first, second) == pytest.approx(stats.spearmanr(first, second).statistic)
@@ -121,11 +121,11 @@ def test_the_matrix_has_one_kind_above_and_one_below_the_diagonal(cli: Command) 
     pearson = stats.pearsonr(scores[:, :, 2].ravel(), scores[:, :, 0].ravel()).statistic
     assert float(rows[4]["agreement"]) == pytest.approx(pearson)
     assert {row["n"] for row in rows} == {"4", "200"}
-    done = cli("correlate", *words)
-    table = done.text.splitlines()
+    outcome = cli("correlate", *words)
+    table = outcome.text.splitlines()
     assert table[2].split()[:2] == ["err@20", "—"]
     assert table[4].split()[1] == f"{pearson:.3f}"
-    assert "below the diagonal: Pearson's r, 200 (run, topic) pairs" in done.words
+    assert "below the diagonal: Pearson's r, 200 (run, topic) pairs" in outcome.words
 
 
 def test_one_kind_on_both_sides_is_named_once(cli: Command) -> None:
@@ -142,7 +142,7 @@ def test_runs_are_counted_before_they_are_read(cli: Command, tmp_path: Path) -> 
     assert (many.code, many.messages) == (2, ["--coefficient: 3 coefficients given; give one or two"])
 
 
-def test_one_measure_or_one_run_has_nothing_to_agree_with() -> None:
+def test_one_measure_or_one_run_has_no_agreement() -> None:
     single_run = gradedeval.evaluate(RUNS[0], QRELS, "err@20 ap")
     needs = 'rank correlation needs at least two runs; add a run, or use coefficient="spearman"'
     with pytest.raises(InputError, match=needs):
@@ -154,12 +154,12 @@ def test_one_measure_or_one_run_has_nothing_to_agree_with() -> None:
         gradedeval.correlate(gradedeval.evaluate(RUNS, QRELS, "ap rr"), coefficient="kendall")  # type: ignore[arg-type]
 
 
-def test_a_matrix_of_blanks_is_a_fault_with_its_reason(cli: Command, tmp_path: Path) -> None:
+def test_a_matrix_of_blanks_is_refused_with_the_reason(cli: Command, tmp_path: Path) -> None:
     words = ("correlate", *RUNS, QRELS, "-m", "err@20 rbp(p=0.9)", "--max-residual", "0")
     nothing = cli(*words, "--coefficient", "pearson")
     assert (nothing.code, nothing.out) == (1, b"")
-    says = "no (run, topic) pair that two measures have; compare fewer runs, or raise --max-residual"
-    assert nothing.messages[-1] == says
+    problem = "no (run, topic) pair that two measures have; compare fewer runs, or raise --max-residual"
+    assert nothing.messages[-1] == problem
     shared = cli(*words[:-1], "0.05")
     assert (shared.code, shared.messages[-1]) == (
         1, "no topic that all 4 runs have by two measures; compare fewer runs, or raise --max-residual")  # fmt: skip

@@ -106,7 +106,7 @@ def test_swapped_runs_give_the_opposite(seed: int) -> None:
         pd.testing.assert_frame_equal(*frames)
 
 
-def test_a_run_and_itself_differ_in_nothing() -> None:
+def test_a_run_equals_itself() -> None:
     diff = gradedeval.diff(BM25, BM25, QRELS, "ndcg@10 ap")
     assert diff.documents.empty
     assert not diff.topics["difference"].any()
@@ -124,16 +124,16 @@ def test_topics_stand_from_the_worst_to_the_best_in_both_directions() -> None:
     assert (worse[worse["measure"] == "esl"]["difference"] > 0).all()
 
 
-def test_a_run_and_itself_have_no_line(cli: Command) -> None:
+def test_a_run_compared_with_itself_has_no_line(cli: Command) -> None:
     text = cli("diff", BM25, BM25, QRELS, "-m", "ndcg@10").text
     assert "50 topics: 0 worse, 0 better, 50 equal (50 with the same documents)" in text
     assert "why" not in text
     assert cli("diff", BM25, BM25, QRELS, "-m", "ndcg@10", "-f", "csv").text.count("\n") == 1
 
 
-def test_programs_get_a_row_for_each_document(cli: Command) -> None:
-    done = cli("diff", BM25, RM3, QRELS, "-m", "ndcg@10", "-f", "csv", "--top", "2")
-    rows = csv_rows(done.text)
+def test_machine_formats_have_a_row_for_each_document(cli: Command) -> None:
+    outcome = cli("diff", BM25, RM3, QRELS, "-m", "ndcg@10", "-f", "csv", "--top", "2")
+    rows = csv_rows(outcome.text)
     assert {row["topic"] for row in rows} == {"313", "332"}
     for topic in ("313", "332"):
         of_topic = [row for row in rows if row["topic"] == topic]
@@ -166,9 +166,9 @@ REVERSIBLE = "--only: effects of judging are unknown here; leave"
     ],
 )
 def test_incomparable_runs_are_a_one_line_error(words: tuple[str, ...], message: str, cli: Command) -> None:
-    done = cli("diff", *words)
-    assert (done.code, len(done.messages)) == (2, 1)
-    assert message in done.messages[0]
+    outcome = cli("diff", *words)
+    assert (outcome.code, len(outcome.messages)) == (2, 1)
+    assert message in outcome.messages[0]
 
 
 def test_two_runs_of_one_name_get_distinct_names() -> None:
@@ -197,12 +197,12 @@ def test_counts_have_no_decimals(cli: Command) -> None:
 
 
 @pytest.mark.parametrize("words", [("diff", BM25, BM25), ("explain", BM25, BM25, QRELS, "--topic", "301")])
-def test_a_run_and_itself_may_be_named(words: tuple[str, ...], cli: Command) -> None:
-    done = succeed(cli(*words))
-    assert f"{BM25} (A) and {BM25} (B)" in done.words
+def test_a_run_may_be_compared_with_itself(words: tuple[str, ...], cli: Command) -> None:
+    outcome = succeed(cli(*words))
+    assert f"{BM25} (A) and {BM25} (B)" in outcome.words
 
 
-def test_the_matrix_of_one_topic_says_so(cli: Command) -> None:
+def test_the_matrix_of_one_topic_has_a_note(cli: Command) -> None:
     text = cli("diff", BM25, RM3, NEURAL, "--topic", "301").text
     assert "tau; topic 301" in text
     assert "means" not in text
@@ -222,8 +222,8 @@ def test_two_runs_may_stand_in_a_list_or_a_dict() -> None:
     for measure in ("p@5", "ndcg@5"):  # at another rank it counts the same, or not
         words = gradedeval.diff(first, second, qrels, measure)._repr_html_()
         assert ("no document counts more or less than before" in words) == (measure == "p@5")
-    says = r"^diff: is given more than two runs; as in diff\(\[A, B\], qrels, measures\)$"
-    with pytest.raises(InputError, match=says):
+    problem = r"^diff: is given more than two runs; as in diff\(\[A, B\], qrels, measures\)$"
+    with pytest.raises(InputError, match=problem):
         gradedeval.diff([first, second], first, qrels, "ap")
 
 
@@ -246,7 +246,7 @@ def test_a_reproduced_experiment_is_the_original() -> None:
         assert row["value"] == pytest.approx(best[row["what"]])
 
 
-def test_how_rankings_of_a_reproduction_agree_is_measured_as_its_command_does(cli: Command) -> None:
+def test_ranking_agreement_of_a_reproduction_agrees_with_the_command(cli: Command) -> None:
     runs, originals = [NEURAL, BM25], [BM25, NEURAL]
     frame = gradedeval.reproduction(runs, originals, persistence=0.8).frame
     outcome = cli("diff", *runs, "--reproduce", *originals, "--persistence", "0.8", "-f", "csv")
@@ -273,7 +273,7 @@ def test_the_numbers_of_a_reproduction() -> None:
     assert value["delta_ri", "a − b"] == pytest.approx(original / 0.5 - improved / 0.5)
 
 
-def test_programs_get_a_row_for_each_topic_of_two_runs(cli: Command) -> None:
+def test_machine_formats_have_a_row_for_each_topic_of_two_runs(cli: Command) -> None:
     lines = cli("diff", BM25, RM3, "-f", "jsonl", "--top", "1").text.splitlines()
     assert json.loads(lines[0]).keys() >= {"run", "other", "topic", "rbo", "residual", "overlap", "tau"}
 
@@ -287,9 +287,9 @@ def test_runs_without_a_topic_in_common() -> None:
 @pytest.mark.parametrize("words", [("diff", BM25, RM3), ("pool", BM25, RM3)])
 def test_runs_without_a_topic_that_is_listed(words: tuple[str, ...], tmp_path: Path, cli: Command) -> None:
     (tmp_path / "topics").write_text("none\n")
-    done = cli(*words, "--topics-from", "topics")
+    outcome = cli(*words, "--topics-from", "topics")
     message = f"--topics-from: no topic of {BM25} is listed; its topics are 301, 302, 303, 304, 305, …"
-    assert (done.code, done.out, done.messages) == (1, b"", [message])
+    assert (outcome.code, outcome.out, outcome.messages) == (1, b"", [message])
     with pytest.raises(InputError, match=r"^A: is empty"):
         gradedeval.ranking_agreement({"A": {}, "B": {"t": {"a": 1.0}}})
 

@@ -195,7 +195,7 @@ SEVERAL = "ndcg@5 ap rbp err@3 num_rel_ret"
 
 
 @pytest.mark.parametrize("copies", [1, 2])
-def test_without_luck_systems_are_their_runs(copies: int) -> None:
+def test_systems_without_random_effects_equal_their_runs(copies: int) -> None:
     """Check systems of one seed, and of several equal ones."""
     names = ("a-0.run", "b-1.run")
     runs = {f"{name}-{copy}": RUNS[name] for name in names for copy in range(copies)}
@@ -313,7 +313,7 @@ def test_equal_means_of_other_rankings_are_open() -> None:
 
 
 @pytest.mark.parametrize("apart", [{}, {"a-0.run": None}])
-def test_agreement_of_systems_is_that_of_pairs_of_seeds(apart: Mapping[str, None]) -> None:
+def test_agreement_of_systems_is_the_mean_over_pairs_of_seeds(apart: Mapping[str, None]) -> None:
     """Compare with plain loops over plain runs; a run in no system has no seeds to agree."""
     systems = {"A": [run for run in SEEDS["A"] if run not in apart], "B": SEEDS["B"]}
     result = gradedeval.ranking_agreement(RUNS, replicates=systems)
@@ -352,11 +352,11 @@ def test_the_matrix_of_systems_has_the_agreement_of_seeds_on_its_diagonal(files:
     assert rows["B"] == ["4", f"{tau['a-0.run', 'B']:.3f}", f"{tau['A', 'B']:.3f}", f"{rbo['B', 'B']:.3f}",
                          f"{tau['B', 'B']:.3f}"]  # fmt: skip
     assert "on it: rbo between the seeds of a system" in outcome.words
-    says = "--top: applies to two systems, and 3 are given; leave it out"
-    assert cli("diff", *files[:-1], *words, "--top", "3").messages == [says]
+    problem = "--top: applies to two systems, and 3 are given; leave it out"
+    assert cli("diff", *files[:-1], *words, "--top", "3").messages == [problem]
 
 
-def test_two_systems_by_topic_have_the_agreement_of_their_seeds_beside_it(files: tuple[str, ...], cli: Command) -> None:
+def test_two_systems_by_topic_have_the_agreement_of_their_seeds(files: tuple[str, ...], cli: Command) -> None:
     text = cli("diff", *files[:-1], *GIVEN, "--top", "2").text
     means = gradedeval.ranking_agreement(RUNS, replicates=SYSTEMS).means.set_index(["run", "other"])["rbo"]
     lines = {line[:10].strip(): line.split() for line in text.splitlines()}

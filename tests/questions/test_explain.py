@@ -31,7 +31,7 @@ from support.topics import ANCHOR, TOP, Topic, any_topic
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 
 WALKS = [variant for variant in VARIANTS if variant.definition.cwl and variant.arguments.get("of", "eu") == "eu"]
-# Of each, one that is cut and one that is not.
+# One with a cutoff and one without of each.
 SOME = {(variant.name, variant.cutoff is None): variant for variant in WALKS if variant.cutoff in (None, 3)}.values()
 TOTALS = [variant(of=of, **further) for variant in SOME for of in QUANTITIES for further in ({}, {"horizon": 4})]
 ALL = [variant for variant in dict.fromkeys(VARIANTS + TOTALS) if not variant.definition.may_skip]
@@ -62,7 +62,7 @@ TYPICAL = Topic((None, 3, 0, -1, 2, None, 1, 1, 0, 2, 3, None), (3, 0, 1))
 
 @pytest.mark.exhaustive
 @every(ALL)
-@drawn(12)  # of a second each: there are a thousand measures
+@drawn(12)  # a second each for a thousand measures
 @given(topic=any_topic)
 @example(topic=TYPICAL)
 @example(topic=Topic(()))
@@ -172,7 +172,7 @@ def to_be_found(explanation: Explained) -> float:
     return min(explanation.relevant, explanation.measure.cutoff or math.inf) if cut else explanation.relevant
 
 
-# How the workings of each measure make its contributions; the C/W/L family follows below.
+# Contributions of each measure from its workings; the C/W/L family follows below.
 FORMULAS = {
     "err": lambda f, explanation: f["stops"] * f["utility"],
     "cascade": lambda f, explanation: f["stops"] * f["utility"],
@@ -325,7 +325,7 @@ BY_HAND: list[tuple[str, str, dict[str, float], dict[str, list[Any]]]] = [
     # The rest of the ideal ranking stands beyond the end.
     ("ndcg", "c", FOUR, {"part": ["document", "beyond"], "ideal_term": [3, 2 * DISCOUNT + 1 / 2]}),
     ("ndcg@1", "c", FOUR, {"ideal_term": [3]}),
-    # u relevant: its own 2/2, and c's precision rises from 2/3 to 3/3; n: its own 3/4. There are four to find then.
+    # u relevant: its own 2/2, and c's precision rises from 2/3 to 3/3; n: its own 3/4. R is four then.
     ("ap", "a u c n b", FOUR, {
         "precision": [1, 1 / 2, 2 / 3, 2 / 4, 2 / 5], "ideal": [1, 1, 1, 3 / 4, 3 / 5],
         "contribution": [1 / 3, 0, 2 / 9, 0, 0],
@@ -339,7 +339,7 @@ BY_HAND: list[tuple[str, str, dict[str, float], dict[str, list[Any]]]] = [
     }),
     ("q(rel=1)", "a b c", FOUR, {"blended": [2 / 2, 2 / 4, 4 / 6], "contribution": [1 / 3, 0, 2 / 9]}),
     ("bpref", "a b c", FOUR, {"above": [0, 1, 1], "contribution": [1 / 3, 0, 0]}),
-    # A count may be there before any document.
+    # A count may exist before any document.
     ("num_rel", "a u", FOUR, {"part": ["empty", "document", "document"], "rank": [0, 1, 2], "contribution": [3, 0, 0]}),
     ("num_ret", "a u", FOUR, {"contribution": [1, 1]}),
 ]  # fmt: skip
@@ -356,7 +356,7 @@ def test_columns_by_hand(measure: str, docnos: str, judged: dict[str, float], ex
     assert ("gain" in rows[0]) == (measure != "num_ret")
 
 
-def test_costs_stand_beside_the_documents_that_have_them() -> None:
+def test_costs_are_listed_with_their_documents() -> None:
     run = "t web a 1 2 x\nt news b 2 1 x\n"
     measures = "rbp(p=0.5,of=ec) rbp(p=0.5,of=etc)"
     costs = {"web": 4.0, "news": 2.0}
@@ -437,7 +437,7 @@ def test_negative_grades_that_count_as_unjudged_could_add_something() -> None:
 
 
 @pytest.mark.parametrize(
-    ("topic", "rules", "says"),
+    ("topic", "rules", "problem"),
     [
         ("10", {}, "is not judged in qrels, and only topics=\"run\" includes such topics; did you mean '1'?"),
         ("9", {}, 'is not judged in qrels, and only topics="run" includes such topics; as in 1, 2, 3, 4, 5'),
@@ -448,12 +448,12 @@ def test_negative_grades_that_count_as_unjudged_could_add_something() -> None:
         ("5", {"topics": "relevant"}, 'has no relevant document in qrels; use topics="both" to include it'),
     ],
 )
-def test_a_topic_that_does_not_count_is_an_error(topic: str | None, rules: dict[str, Any], says: str) -> None:
+def test_a_topic_that_does_not_count_is_an_error(topic: str | None, rules: dict[str, Any], problem: str) -> None:
     run = {"1": {"a": 1.0}, "2": {"x": 1.0}, "9": {"q": 1.0}, "5": {"o": 1.0}}
     qrels = {"1": {"a": 1}, "2": {"x": 1}, "3": {"z": 2}, "4": {"v": 0}, "5": {"o": 0}}
     with pytest.raises(InputError) as error:
         explain(run, qrels, "ap", topic=topic, **rules)
-    assert str(error.value) == f"topic: '{topic}' {says}"
+    assert str(error.value) == f"topic: '{topic}' {problem}"
     assert error.value.exit_code == 2
 
 
@@ -465,12 +465,12 @@ def test_the_only_topic_need_not_be_named() -> None:
 
 def test_one_run_is_explained_with_the_residual_at_the_cutoff() -> None:
     run, qrels = {"t": {"a": 1.0}}, {"t": {"a": 1}}
-    for words, says in (
+    for words, problem in (
         ({"run": [run, run]}, "2 runs given"),
         ({"run": run, "residual_depth": "full"}, "residual_depth"),
         ({"run": run, "max_residual": 0.1}, "max_residual"),
     ):
-        with pytest.raises(InputError, match=says):
+        with pytest.raises(InputError, match=problem):
             explain(**{"qrels": qrels, **words})  # type: ignore[arg-type]
 
 
@@ -517,7 +517,7 @@ def test_a_custom_measure_is_explained_and_may_add_columns() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shows", "says"),
+    ("shows", "problem"),
     [
         (lambda g: {"x": g.gain[0]}, r"`details` has 'x' of shape \(3,\); expected topics × ranks, \(1, 3\)"),
         (lambda g: {"x": g.nothing}, "`details` failed .AttributeError"),
@@ -525,12 +525,12 @@ def test_a_custom_measure_is_explained_and_may_add_columns() -> None:
         (lambda g: {"docno": g.gain}, "`details` has 'docno', which is already a column"),
     ],
 )
-def test_details_of_a_measure_must_be_one_number_a_rank(shows: Any, says: str) -> None:
+def test_details_of_a_measure_must_be_one_number_a_rank(shows: Any, problem: str) -> None:
     def mine(g: Gains) -> Any:
         """Return the sum of gains."""
         return gradedeval.row_sums(g.gain)
 
-    with pytest.raises(InputError, match=says):
+    with pytest.raises(InputError, match=problem):
         by_hand(measure(gain="linear", details=shows)(mine), "a u c", FOUR)  # type: ignore[arg-type]
 
 
@@ -580,7 +580,7 @@ def table_rows(text: str) -> list[list[str]]:
         (("-m", "rbp@30"), 30, ["…", "70", "more"]),
     ],
 )
-def test_some_ranks_shown(
+def test_tables_show_some_ranks(
     words: tuple[str, ...], count: int, remainder: list[str] | None, files: Path, cli: Command
 ) -> None:
     rows = [row for row in table_rows(succeed(cli(*LONG, *words)).text) if not row[0].startswith(">")]
@@ -644,7 +644,7 @@ def test_infinity_is_null_in_json(files: Path, cli: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "says"),
+    ("words", "code", "problem"),
     [
         (("explain",), 2, "expected a run and a qrels file; usage: gradedeval explain RUN [RUN] QRELS [TOPIC]..."),
         (("explain", *["run.txt"] * 3, "qrels.txt"), 2, "3 runs given; explain one, or two side by side"),
@@ -659,10 +659,10 @@ def test_infinity_is_null_in_json(files: Path, cli: Command) -> None:
          "qrels.txt like qrels (4 fields per line); swap them: the order is RUN... QRELS"),
     ],
 )  # fmt: skip
-def test_broken_input_is_one_line(words: tuple[str, ...], code: int, says: str, files: Path, cli: Command) -> None:
+def test_broken_input_is_one_line(words: tuple[str, ...], code: int, problem: str, files: Path, cli: Command) -> None:
     original = sorted(files.iterdir())
     outcome = cli(*words)
-    assert (outcome.code, outcome.out, outcome.messages) == (code, b"", [says])
+    assert (outcome.code, outcome.out, outcome.messages) == (code, b"", [problem])
     assert sorted(files.iterdir()) == original
 
 
@@ -714,8 +714,8 @@ def test_two_rankings_show_the_rank_of_a_document_below_the_cutoff(cli: Command,
 def test_the_default_topic_is_the_median_or_the_largest_difference() -> None:
     qrels = {topic: {"a": 1} for topic in "123"}
     good, fair, bad = {"a": 1.0}, {"x": 2.0, "a": 1.0}, {"x": 1.0}
-    says = "no topic given: explaining 2, with the median ap of 3; choose with topic"
-    with pytest.warns(EvaluationWarning, match=says):
+    problem = "no topic given: explaining 2, with the median ap of 3; choose with topic"
+    with pytest.warns(EvaluationWarning, match=problem):
         assert explain({"1": good, "2": fair, "3": bad}, qrels, "ap").topic == "2"
 
 
@@ -742,10 +742,10 @@ def test_a_topic_may_begin_with_a_minus(arguments: tuple[str, ...], cli: Command
     topics = ["-12", "-7", "5"]
     (tmp_path / "run").write_text("".join(f"{topic} Q0 a 1 1 x\n" for topic in topics))
     (tmp_path / "qrels").write_text("".join(f"{topic} 0 a 1\n" for topic in topics))
-    done = succeed(cli("explain", *arguments))
-    headings = [line.split()[1] for line in done.text.splitlines() if line.startswith("topic ")]
+    outcome = succeed(cli("explain", *arguments))
+    headings = [line.split()[1] for line in outcome.text.splitlines() if line.startswith("topic ")]
     assert headings == ["-12", "5", "-7"]
-    # The picture takes its arguments in the same way, which these two show.
+    # The picture takes its arguments in the same way as these two.
     if arguments[1] == "-m" or arguments[0].startswith("--"):
         assert cli("plot", "explain", "-o", "a.svg", *arguments).code == 0
 
@@ -757,11 +757,11 @@ def test_a_topic_may_be_a_question(topic: str, cli: Command, tmp_path: Path) -> 
     assert f"topic {topic} of run" in succeed(cli("explain", "run", "qrels", topic)).text
 
 
-def test_a_topic_that_reads_as_an_option_has_a_cure(cli: Command, tmp_path: Path) -> None:
+def test_a_topic_that_looks_like_an_option_has_a_hint(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "run").write_text("-zeta Q0 a 1 1 x\n")
     (tmp_path / "qrels").write_text("-zeta 0 a 1\n")
-    says = "unknown option '-z'; see `gradedeval explain --help`, or put -- before a topic that begins with -"
-    assert cli("explain", "run", "qrels", "-zeta").messages == [says]
+    problem = "unknown option '-z'; see `gradedeval explain --help`, or put -- before a topic that begins with -"
+    assert cli("explain", "run", "qrels", "-zeta").messages == [problem]
     assert cli("explain", "run", "qrels", "--", "-zeta").code == 0
 
 

@@ -39,7 +39,7 @@ def family(text: str) -> MeasureRange:
 # Ranges
 
 
-def test_a_range_of_cutoffs_is_every_one_of_them() -> None:
+def test_a_range_of_cutoffs_includes_every_cutoff() -> None:
     candidates = family("nerr9@1..5")
     assert (candidates.parameter, candidates.whole, candidates.grid(candidates.resolution(0.001))) == (
         "k",
@@ -64,7 +64,7 @@ def test_a_given_step_is_used_and_both_ends_are_tried() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "precision", "step", "says"),
+    ("text", "precision", "step", "problem"),
     [
         ("rbp(p=0.05..0.95)", 0.001, 0.001, "every step tried"),
         ("rbp(p=0.05..0.95)", 1e-5, 0.001, "every step tried, then to 1e-05 around the best"),
@@ -72,8 +72,8 @@ def test_a_given_step_is_used_and_both_ends_are_tried() -> None:
         ("nerr9@1..400", 0.001, 1, "every step tried"),
     ],
 )
-def test_searches_have_50_to_1000_steps(text: str, precision: float, step: float, says: str) -> None:
-    assert (family(text).resolution(precision), resolution([family(text)], precision)) == (step, says)
+def test_searches_have_50_to_1000_steps(text: str, precision: float, step: float, problem: str) -> None:
+    assert (family(text).resolution(precision), resolution([family(text)], precision)) == (step, problem)
 
 
 def test_whole_ends_span_fractions_if_the_measure_takes_them() -> None:
@@ -82,7 +82,7 @@ def test_whole_ends_span_fractions_if_the_measure_takes_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "problem"),
     [
         ("rbp(p=0.1..0.5)@1..3", "has 2 ranges"),
         ("rbp(p=0.5..0.9..0)", "invalid range 0.5..0.9..0"),
@@ -92,8 +92,8 @@ def test_whole_ends_span_fractions_if_the_measure_takes_them() -> None:
         ("nerr9@1.5..5", "cannot|is not a measure|no measure"),
     ],
 )
-def test_an_invalid_range_is_a_usage_error(text: str, says: str) -> None:
-    with pytest.raises(InputError, match=says.replace("?", r"\?").replace("(", r"\(")) as caught:
+def test_an_invalid_range_is_a_usage_error(text: str, problem: str) -> None:
+    with pytest.raises(InputError, match=problem.replace("?", r"\?").replace("(", r"\(")) as caught:
         read_ranges([text])
     assert caught.value.usage
 
@@ -124,12 +124,12 @@ def test_the_search_finds_the_higher_of_two_tops() -> None:
     assert best(values) == 0.8
 
 
-def test_the_search_finds_a_step_as_wide_as_the_resolution_wherever_it_is() -> None:
+def test_the_search_finds_a_step_as_wide_as_the_resolution_at_any_value() -> None:
     values = searched("rbp(p=0.05..0.95)", lambda p: 0.9394 if p < 0.7442 else 0.9697 if p < 0.7453 else 0.9)
     assert (best(values), near_best_range(values, 0.001)) == (0.745, (0.745, 0.745))
 
 
-def test_of_equal_values_the_smallest_is_best_and_the_band_has_them_all() -> None:
+def test_the_smallest_of_equal_values_is_best_and_the_band_has_all() -> None:
     values = {1.0: 0.2, 2.0: 0.9, 3.0: 0.9, 4.0: 0.8995, 5.0: 0.5, 6.0: float("nan"), 7.0: 0.9}
     assert best(values) == 2
     assert near_best_range(values, 0.001) == (2, 4)
@@ -330,8 +330,8 @@ def test_the_nearest_weights_to_a_file_at_the_prompt(cli: Command, tmp_path: Pat
 
 
 def test_ranks_are_of_given_weights(cli: Command) -> None:
-    done = cli("fit", *RUNS, QRELS, "--to", "err", "--ranks", "3", "-m", "rbp(p=0.2..0.8)")
-    assert (done.code, done.messages[-1]) == (2, "--ranks: needs --to-weights; add --to-weights")
+    outcome = cli("fit", *RUNS, QRELS, "--to", "err", "--ranks", "3", "-m", "rbp(p=0.2..0.8)")
+    assert (outcome.code, outcome.messages[-1]) == (2, "--ranks: needs --to-weights; add --to-weights")
 
 
 @pytest.mark.parametrize(
@@ -343,6 +343,6 @@ def test_ranks_are_of_given_weights(cli: Command) -> None:
         ("ndcg", "ndcg@1..40"),
     ],
 )
-def test_a_measure_without_a_range_has_the_usual_one_and_says_so(text: str, meant: str) -> None:
+def test_a_measure_without_a_range_uses_and_reports_the_default(text: str, meant: str) -> None:
     with pytest.warns(gradedeval.EvaluationWarning, match=f"{text} has no range; trying {re.escape(meant)}"):
         assert read_ranges([text]) == read_ranges([meant])

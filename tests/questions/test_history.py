@@ -35,7 +35,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "history.jsonl"
 
 
-def test_the_course_of_a_run(file: Path) -> None:
+def test_history_shows_the_scores_of_a_run_over_time(file: Path) -> None:
     for day, first in enumerate(("abbb", "aabb", "aaab", "abbb"), 1):
         append_history(scores(first), file, time=f"2026-01-0{day}", label=f"c{day}")
     frame = read_history(file).frame
@@ -49,7 +49,7 @@ def test_the_course_of_a_run(file: Path) -> None:
     assert not course["changed"].any()
 
 
-def test_a_history_goes_by_time_not_by_line(file: Path) -> None:
+def test_a_history_is_ordered_by_time_not_by_line(file: Path) -> None:
     append_history(scores("aabb"), file, time="2026-01-02T00:00:00+01:00")
     append_history(scores("abbb"), file, time="2026-01-01")
     frame = read_history(file).frame
@@ -63,12 +63,12 @@ def test_intervals_are_at_95_percent_and_no_signature_says_otherwise(file: Path,
     append_history(scores("abab", interval=0.95), file, time="2026-01-01")
     plain, *others = file.read_text().splitlines()
     assert others == [plain, plain]
-    done = cli(RUN, QRELS, "-m", "rr", "--interval", "0.5", "--history", "other.jsonl")
-    assert "other.jsonl: keeps intervals at 95%, as every history does, not at 50%" in done.messages
+    outcome = cli(RUN, QRELS, "-m", "rr", "--interval", "0.5", "--history", "other.jsonl")
+    assert "other.jsonl: keeps intervals at 95%, as every history does, not at 50%" in outcome.messages
     assert "interval" not in (tmp_path / "other.jsonl").read_text()
 
 
-def test_nothing_is_compared_across_other_qrels_or_options(file: Path) -> None:
+def test_entries_of_other_qrels_or_options_are_not_compared(file: Path) -> None:
     append_history(scores("aaaa"), file, time="2026-01-01")
     append_history(scores("abbb", depth=1), file, time="2026-01-02")
     append_history(scores("aabb", depth=1), file, time="2026-01-03")
@@ -89,7 +89,9 @@ def test_nothing_is_compared_across_other_qrels_or_options(file: Path) -> None:
         ({"residual_depth": "full", "residuals": "total"}, {}, ""),  # chooses no topics
     ],
 )
-def test_topics_have_to_agree(earlier: dict[str, Any], later: dict[str, Any], changed: str, file: Path) -> None:
+def test_entries_over_other_topics_are_not_compared(
+    earlier: dict[str, Any], later: dict[str, Any], changed: str, file: Path
+) -> None:
     append_history(scores("abba", **earlier), file, time="2026-01-01")
     append_history(scores("abba", **later), file, time="2026-01-02")
     second = read_history(file).frame.query("measure == 'rr'").iloc[1]
@@ -153,14 +155,14 @@ def test_a_line_of_another_shape_is_one_message(parts: dict[str, Any], message: 
         ("1e400", "'score' of 'ap' is not a number"),
     ],
 )
-def test_a_line_of_hostile_numbers_or_brackets_is_not_cut_short(value: str, message: str, file: Path) -> None:
+def test_a_line_of_hostile_numbers_or_brackets_is_not_truncated(value: str, message: str, file: Path) -> None:
     file.write_text(f"{json.dumps(WHOLE)}\n{json.dumps(WHOLE).replace('0.5', value)}\n")
     with pytest.raises(InputError, match=re.escape(f"history.jsonl:2: {message}")):
         read_history(file)
 
 
 @pytest.mark.parametrize("measure", ["(" * 30_000, "ia(" * 7_500 + "ap" + ")" * 7_500, f"ap(rel={'1' * 5000})"])
-def test_a_measure_of_hostile_size_is_one_that_is_not_known(measure: str, file: Path) -> None:
+def test_a_measure_of_hostile_size_is_unknown(measure: str, file: Path) -> None:
     lines = [WHOLE | {"time": f"2026-01-0{day}", "scores": {measure: {"score": day}}} for day in (1, 2)]
     file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     assert read_history(file).frame["change"].tolist()[1:] == [1]
@@ -175,7 +177,7 @@ def test_the_best_is_the_lowest_if_lower_is_better(file: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_twenty_writers_lose_nothing(tmp_path: Path) -> None:
+def test_twenty_writers_lose_no_line(tmp_path: Path) -> None:
     file, lines = tmp_path / "history.jsonl", 20
     children = []
     for writer in range(20):
@@ -187,14 +189,14 @@ def test_twenty_writers_lose_nothing(tmp_path: Path) -> None:
         children.append(child)
     for child in children:
         assert os.waitpid(child, 0)[1] == 0
-    # A writer that sees another one's line half written begins a line of its own: a blank one may stand between.
+    # A writer that sees another one's line half written begins a new line, perhaps after a blank one.
     entries = [json.loads(line) for line in file.read_text().splitlines() if line]
     assert len(entries) == 20 * lines
-    for writer in range(20):  # each one's lines in its order
+    for writer in range(20):  # the lines of each writer in its order
         assert [entry["number"] for entry in entries if entry["writer"] == writer] == list(range(lines))
 
 
-def test_a_torn_line_is_noted_and_skipped_and_the_next_line_is_read(file: Path) -> None:
+def test_a_truncated_line_is_skipped_with_a_note(file: Path) -> None:
     append_history(scores("aabb"), file, time="2026-01-01")
     with file.open("a") as torn:
         torn.write('{"gradedeval_history": 1, "time": "2026')
@@ -220,9 +222,9 @@ def test_a_torn_line_is_noted_and_skipped_and_the_next_line_is_read(file: Path) 
 )
 def test_a_bad_line_is_one_message(line: bytes, message: str, file: Path, cli: Command) -> None:
     file.write_bytes(line)
-    done = cli("history", str(file))
-    assert (done.code, len(done.messages)) == (1, 1)
-    assert f"history.jsonl{message}" in done.messages[0]
+    outcome = cli("history", str(file))
+    assert (outcome.code, len(outcome.messages)) == (1, 1)
+    assert f"history.jsonl{message}" in outcome.messages[0]
 
 
 def test_history_reads_the_lines_of_eval_and_check(tmp_path: Path, cli: Command) -> None:
@@ -253,9 +255,9 @@ def test_invalid_use_of_history_is_one_line(
     words: tuple[str, ...], message: str, tmp_path: Path, cli: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    done = cli(*words)
-    assert done.code == 2
-    assert message in done.messages[-1]
+    outcome = cli(*words)
+    assert outcome.code == 2
+    assert message in outcome.messages[-1]
 
 
 def test_an_invalid_time_is_refused(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def expected(notation: str, ranks: int, lists: int = 1) -> tuple[Any, Any, np.nd
 
 @pytest.mark.parametrize("notation", NOTATION.split())
 def test_an_expected_score_is_the_mean_over_drawn_lists(notation: str) -> None:
-    # All 3^6 lists of six documents, each as likely as its chances say.
+    # All 3^6 lists of six documents, each with the probability of its chances.
     measure, score_of, gains = expected(notation, 6)
     chances = np.random.default_rng(1).dirichlet(np.ones(3), 6).T
     grades = np.indices((3,) * 6).reshape(6, -1).T
@@ -85,7 +85,7 @@ def random_lists(count: int, ranks: int) -> GradedLists:
 
 
 @pytest.mark.parametrize("notation", ["gap(g=3:1)", "ap", "rbp(p=0.9)", "err", "rr"])
-def test_the_chances_have_the_counts_and_the_score_and_no_neighbour_has_more_entropy(notation: str) -> None:
+def test_the_chances_have_the_counts_the_score_and_the_greatest_entropy(notation: str) -> None:
     lists = random_lists(6, 40)
     _, score_of, gains = expected(notation, 40, 6)
     result = most_random(lists, score_of, gains)
@@ -106,7 +106,7 @@ def test_the_chances_have_the_counts_and_the_score_and_no_neighbour_has_more_ent
         assert residual.sum() < 1e-8
 
 
-def test_an_rr_of_1_says_that_rank_1_is_relevant_and_no_more() -> None:
+def test_an_rr_of_1_determines_rank_1_alone() -> None:
     lists = GradedLists(one_hot(np.array([[2, 0, 1, 0, 2, 0, 2, 0, 0, 0]])))
     _, score_of, gains = expected("rr", 10)
     result = most_random(lists, score_of, gains)
@@ -116,14 +116,14 @@ def test_an_rr_of_1_says_that_rank_1_is_relevant_and_no_more() -> None:
 
 
 def test_near_the_best_err_the_first_ranks_are_certain_and_the_others_open() -> None:
-    # There are 30 documents of grade 2, and so many of them stand first.
+    # There are 30 documents of grade 2, and that many of them stand first.
     below = np.random.default_rng(3).permutation(np.repeat([0, 1, 2], [60, 10, 12]))
     for certain, short in ((8, True), (12, True), (14, True), (18, False)):
         grades = np.concatenate([np.full(certain, 2), [0], below, np.full(18 - certain, 2)])
         lists = GradedLists(one_hot(grades[None]))
         _, score_of, gains = expected("err", len(grades))
         result = most_random(lists, score_of, gains)
-        assert bool(result.converged[0]) is short  # 18 of them leave less to be seen than rounding does
+        assert bool(result.converged[0]) is short  # 18 of them leave a rest below rounding errors
         if short:
             best = score_of.value(one_hot(-np.sort(-grades)[None]))
             shortfall = best - score_of.value(result.chances)
@@ -141,7 +141,7 @@ def test_gap_with_all_users_at_grade_1_is_ap() -> None:
     np.testing.assert_allclose(frame["gap(g=1:0:0:0)"], frame["ap"], atol=1e-9)
 
 
-def test_a_list_that_leaves_nothing_open_is_inferred_exactly() -> None:
+def test_a_fully_determined_list_is_inferred_exactly() -> None:
     # Everything is relevant; and the best order.
     for grades, measures in (
         ([1] * 8, "ap ndcg err rr p@5"),
@@ -154,7 +154,7 @@ def test_a_list_that_leaves_nothing_open_is_inferred_exactly() -> None:
         np.testing.assert_allclose(inferred["rms"], 0, atol=1e-6)
 
 
-def test_grades_that_a_list_lacks_and_scores_that_say_nothing_leave_the_counts() -> None:
+def test_missing_grades_and_uninformative_scores_leave_the_counts() -> None:
     lists = GradedLists(one_hot(np.array([[0, 2, 0, 2, 0, 0, 2, 0]])))
     for notation in ("recall", "gap(g=3:1)"):
         _, score_of, gains = expected(notation, 8)
@@ -197,7 +197,7 @@ def test_the_actual_curve_equals_the_curve_of_pr() -> None:
 
 @pytest.mark.exhaustive
 @ignored
-def test_frames_tables_csv_and_json_say_the_same(cli: Command, tmp_path: Path) -> None:
+def test_frames_tables_csv_and_json_agree(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "topics").write_text("\n".join(TOPICS))
     words = ("informative", *RUNS, QRELS, "--depth", "60", "--min-found", "2", "-m", "gap ap", "--jobs", "1")
     words = (*words, "--topics-from", "topics")

@@ -174,7 +174,7 @@ def test_a_keyword_is_an_option_of_the_same_name(command: str) -> None:
     assert unmatched - ONLY_KEYWORDS.keys() == ONLY_KEYWORDS_OF.get(command, {}).keys()
 
 
-def test_no_reason_is_given_for_nothing() -> None:
+def test_every_listed_reason_is_needed() -> None:
     options = {name for command in FUNCTIONS for name in options_of(command)}
     names = {name for command in FUNCTIONS for name in keywords(command)}
     assert ONLY_OPTIONS.keys() <= options

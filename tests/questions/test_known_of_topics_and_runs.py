@@ -149,7 +149,7 @@ def test_texts_are_shown_or_refused(command: str, form: str, feature: str, cli: 
     assert shows(outcome.text if target is None else target.read_text(), feature, form)
 
 
-def test_the_table_of_the_docs_is_as_commands_show() -> None:
+def test_the_table_of_the_docs_agrees_with_the_commands() -> None:
     marks = dict[tuple[str, str], str]()
     for line in features().splitlines():
         if (row := re.fullmatch(r"\| `([^-`]+)` \| (.*) \|", line)) is not None:
@@ -178,7 +178,7 @@ ASKED: dict[str, Callable[..., Any]] = {
 @pytest.mark.parametrize(
     ("name", "feature"), [pair for pair in product(ASKED, FEATURES) if pair != ("topic_differences", "slices")]
 )
-def test_results_in_python_have_it(name: str, feature: str, labels: str) -> None:
+def test_results_in_python_have_texts_slices_and_systems(name: str, feature: str, labels: str) -> None:
     settings: dict[str, Any] = {
         "queries": {"queries": QUERIES},
         "slices": {"slices": labels, **({"slice": "intent"} if name == "run_summaries" else {})},

@@ -36,7 +36,7 @@ def test_two_runs_share_a_letter_if_and_only_if_they_do_not_differ() -> None:
             assert bool(set(letters[first]) & set(letters[second])) != bool(differ[first, second])
 
 
-def test_no_letter_could_be_left_out() -> None:
+def test_every_letter_is_needed() -> None:
     draw = np.random.default_rng(12)
     for _ in range(200):
         differ = drawn(draw, 7, draw.random())
@@ -47,7 +47,7 @@ def test_no_letter_could_be_left_out() -> None:
             assert any(not differ[pair] and not set(less[pair[0]]) & set(less[pair[1]]) for pair in pairs)
 
 
-def test_the_best_have_the_first_letters_and_many_runs_have_enough() -> None:
+def test_the_best_runs_have_the_first_letters_and_many_runs_have_enough_letters() -> None:
     place = np.arange(80)
     letters = shared_letters(np.abs(place[:, None] - place) > 1)
     assert letters[0] == "a"
@@ -88,7 +88,7 @@ def test_letters_agree_with_the_comparison_of_all_pairs(cli: Command) -> None:
             shared = same[row["measure"], row["run"]] & same[row["measure"], row["baseline"]]
             assert bool(shared) == (row["p_corrected"] > 0.05)
     printed = cli("compare", *RUNS, QRELS, "-m", "ndcg@10 ap", "--letters", "-f", "csv")
-    assert len(csv_rows(printed.text)) == 2 * len(RUNS)  # a row a run, not a pair
+    assert len(csv_rows(printed.text)) == 2 * len(RUNS)  # one row for each run, not for each pair
 
 
 @pytest.mark.parametrize("form", ["table", "latex", "markdown", "html"])
@@ -117,7 +117,7 @@ def test_letters_are_by_the_test_of_all_pairs_at_once_unless_one_is_named(cli: C
         ((*RUNS, QRELS, "--all-pairs"), "--all-pairs: does not apply to --letters; leave it out"),
     ],
 )
-def test_letters_that_have_no_place_are_refused(words: Sequence[str], message: str, cli: Command) -> None:
+def test_letters_of_unsupported_outputs_are_refused(words: Sequence[str], message: str, cli: Command) -> None:
     outcome = cli("compare", *words, "--letters")
     assert outcome.code == 2
     assert message in outcome.messages[-1]

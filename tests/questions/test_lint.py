@@ -85,7 +85,7 @@ def test_the_corpus_has_files_of_all_sorts() -> None:
     assert len(FILES) > 120
 
 
-def test_every_bad_line_is_named_and_not_the_first_ones_alone(cli: Command) -> None:
+def test_every_bad_line_is_named(cli: Command) -> None:
     output = linted(cli, run=b"".join(b"1 Q0 d%d %d x t\n" % (number, number) for number in range(25)), code=1)
     assert defects(output, "error") == [f"run.txt:{number}: score 'x' is not a number" for number in range(1, 26)]
     short = cli("lint", "run.txt").text
@@ -147,14 +147,14 @@ def test_surprising_scores_are_a_warning(run: bytes, message: str, cli: Command)
     assert cli("lint", "run.txt", "--strict").code == 1
 
 
-def test_a_run_in_order_says_so_even_to_the_strict(cli: Command) -> None:
+def test_a_valid_run_has_no_problems_even_with_strict(cli: Command) -> None:
     linted(cli, qrels=QRELS)
     outcome = succeed(cli("lint", "run.txt", "--qrels", "qrels.txt", "--strict"))
     assert outcome.text.startswith("qrels.txt: no problems found\n\nrun.txt: no problems found\n")
 
 
 @pytest.mark.parametrize("content", [b"9 Q0 a 0 1.5e-3 x\n\n# more\r\n 9\tQ0  b 1 -2 x", RUN.replace(b"\n", b"\r\n")])
-def test_odd_but_legal_lines_are_in_order(content: bytes, tmp_path: Path, cli: Command) -> None:
+def test_unusual_but_valid_lines_are_accepted(content: bytes, tmp_path: Path, cli: Command) -> None:
     (tmp_path / "run.txt.gz").write_bytes(gzip.compress(content))
     assert defects(report(cli("lint", "run.txt.gz", "-f", "json"), 0)) == []
 
@@ -214,7 +214,7 @@ def test_ties_show_how_far_each_measure_could_move(cli: Command) -> None:
     assert defects(output) == ["run.txt: 2 of 5 documents tied, so scores depend on their order: rr 0.7500..1.0000"]
 
 
-def test_facts_are_counted_and_ties_that_move_nothing_are_no_warning(cli: Command) -> None:
+def test_facts_are_counted_and_harmless_ties_are_no_warning(cli: Command) -> None:
     output = linted(cli, "-m", "p@3", run=TIED, qrels=GRADES)
     counts = facts(output)
     assert (defects(output), counts["tied"]) == ([], 2)
@@ -241,7 +241,7 @@ def test_qrels_alone_can_be_checked_and_an_unreadable_file_hides_no_other(cli: C
         (("run.txt", "run.txt"), "run 'run.txt' is given twice; give each run once"),
     ],
 )
-def test_wrong_words_are_one_line(words: tuple[str, ...], message: str, cli: Command) -> None:
+def test_invalid_arguments_are_one_line(words: tuple[str, ...], message: str, cli: Command) -> None:
     linted(cli, qrels=b"1 0 a 1\n2 0 c 1\n")
     outcome = cli("lint", *words)
     assert (outcome.code, outcome.out, outcome.messages) == (2, b"", [message])
@@ -288,7 +288,7 @@ def test_in_python_defects_are_a_frame(tmp_path: Path) -> None:
             gradedeval.lint(wrong)
 
 
-def test_qrels_are_recognised_among_the_arguments(cli: Command) -> None:
+def test_qrels_are_recognized_among_the_arguments(cli: Command) -> None:
     expected = linted(cli, qrels=QRELS)
     for words in (("run.txt", "qrels.txt"), ("qrels.txt", "run.txt")):
         assert report(cli("lint", *words, "-f", "json"), 0) == expected
@@ -309,7 +309,7 @@ def test_problems_of_many_runs_are_listed_by_kind_and_their_folder_once(cli: Com
     assert "more files" not in cli("lint", "deep/runs", "--all").text
 
 
-def test_unknown_topics_stand_beside_missing_ones(cli: Command, tmp_path: Path) -> None:
+def test_unknown_topics_are_listed_with_missing_ones(cli: Command, tmp_path: Path) -> None:
     """Check any number of files, by file and by kind, without --all."""
     (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n3 0 a 1\n")
     for count in (1, 3, 6):

@@ -80,7 +80,7 @@ def test_topics_of_many_runs_come_from_the_hardest(folders: Path, cli: Command) 
             assert float(mean[column]) == pytest.approx(numbers.mean())
 
 
-def test_people_see_six_topics_at_each_end(folders: Path, cli: Command) -> None:
+def test_tables_show_six_topics_at_each_end(folders: Path, cli: Command) -> None:
     listed = [row["topic"] for row in rows(cli("compare", "many", "qrels", "-m", "ap", "-q", "-f", "csv").text)]
     lines = succeed(cli("compare", "many", "qrels", "-m", "ap", "-q")).text.splitlines()
     printed = [line.split()[1] for line in lines[2 : lines.index("")]]

@@ -232,7 +232,7 @@ def test_a_drop_is_a_rise_if_lower_is_better(tmp_path: Path, cli: Command) -> No
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "problem"),
     [
         (("--no-worse", "rr=0"), "--no-worse rr=0: no number of topics shows that nothing is lost; …"),
         (("--no-worse", "rr=-5%"), "--no-worse rr=-5%: -5% is negative; give a margin above 0"),
@@ -246,19 +246,19 @@ def test_a_drop_is_a_rise_if_lower_is_better(tmp_path: Path, cli: Command) -> No
         (("--no-worse", "rr=5%", "--no-worse", "rr=6%"), "--no-worse rr=6%: given twice: …"),
     ],
 )
-def test_a_margin_without_sense_is_refused(words: tuple[str, ...], says: str, tmp_path: Path, cli: Command) -> None:
+def test_an_invalid_margin_is_refused(words: tuple[str, ...], problem: str, tmp_path: Path, cli: Command) -> None:
     write(tmp_path, MIXED, BEST)
     outcome = cli(*NEW, *words)
     assert (outcome.code, outcome.out) == (2, b"")
-    assert re.fullmatch(re.escape(says).replace("…", ".*"), outcome.messages[-1]), outcome.messages
+    assert re.fullmatch(re.escape(problem).replace("…", ".*"), outcome.messages[-1]), outcome.messages
 
 
-def test_a_share_of_nothing_is_bad_data(tmp_path: Path, cli: Command) -> None:
+def test_a_share_of_a_zero_mean_is_bad_data(tmp_path: Path, cli: Command) -> None:
     write(tmp_path, MIXED, [2] * 20)
     outcome = cli(*NEW, "--no-worse", "p@1=5%", "-f", "junit")
     assert outcome.code == 3
-    says = "the baseline's p@1 is 0, and a margin cannot be a share of it; give a difference of means"
-    assert outcome.messages[-1].startswith(f"--no-worse p@1=5%: {says}")
+    problem = "the baseline's p@1 is 0, and a margin cannot be a share of it; give a difference of means"
+    assert outcome.messages[-1].startswith(f"--no-worse p@1=5%: {problem}")
     assert ElementTree.fromstring(outcome.text).get("errors") == "1"
     assert checked(cli, "--no-worse", "p@1=0.01")[0] == 0
 
@@ -306,7 +306,7 @@ def test_a_file_of_settings_has_margins_and_the_undecided_outcome(written: str, 
 
 
 @pytest.mark.parametrize(
-    ("toml", "line", "says"),
+    ("toml", "line", "problem"),
     [
         ('undecided = "maybe"\nno_worse = ["rr=5%"]\n', 1, "invalid value 'maybe'; choose from pass, fail"),
         ("no_worse = [5]\n", 1, 'no_worse is not a list of strings; for example no_worse = ["ndcg@10=5%"]'),
@@ -314,12 +314,14 @@ def test_a_file_of_settings_has_margins_and_the_undecided_outcome(written: str, 
         ('no_worse=["rr=5%","rr=6%"]\n', 1, "given twice: gradedeval.toml:1 bounds 'rr' as well; keep one of the two"),
     ],
 )
-def test_a_broken_margin_in_a_file_has_its_line(toml: str, line: int, says: str, tmp_path: Path, cli: Command) -> None:
+def test_a_broken_margin_in_a_file_has_its_line(
+    toml: str, line: int, problem: str, tmp_path: Path, cli: Command
+) -> None:
     write(tmp_path, MIXED, MIXED)
     (tmp_path / "gradedeval.toml").write_text(toml)
     outcome = cli(*NEW)
     assert (outcome.code, len(outcome.messages)) == (2, 1)
-    assert re.fullmatch(re.escape(f"gradedeval.toml:{line}: {says}").replace("…", ".*"), outcome.messages[0])
+    assert re.fullmatch(re.escape(f"gradedeval.toml:{line}: {problem}").replace("…", ".*"), outcome.messages[0])
 
 
 @pytest.mark.parametrize("margins", [{"rr": "5%"}, "rr=5%", ["rr=5%"], "5%", {"rr": 0.05}, 0.05])
@@ -380,7 +382,7 @@ def test_power_plans_the_topics_of_a_margin(tmp_path: Path, cli: Command) -> Non
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "problem"),
     [
         (("--no-worse", "rr=5%", "--alpha", "0.1"), "--no-worse: has one level and one power, so --difference, …"),
         (("--no-worse", "rr=0.000001%"), "--no-worse rr=0.000001%: more than 10000000 topics are needed; …"),
@@ -389,8 +391,8 @@ def test_power_plans_the_topics_of_a_margin(tmp_path: Path, cli: Command) -> Non
         (("-m", "ap", "--no-worse", "rr=5%"), "no scores by 'rr'; …"),
     ],
 )
-def test_a_plan_that_makes_no_sense_is_refused(words: tuple[str, ...], says: str, tmp_path: Path, cli: Command) -> None:
+def test_an_invalid_plan_is_refused(words: tuple[str, ...], problem: str, tmp_path: Path, cli: Command) -> None:
     write(tmp_path, [2, 1] * 9 + [1, 3], MIXED)
     outcome = cli("power", "--plan", "main.run", "new.run", "qrels", *words)
     assert (outcome.code, outcome.out) == (2, b"")
-    assert re.fullmatch(re.escape(says).replace("…", ".*"), outcome.messages[-1]), outcome.messages
+    assert re.fullmatch(re.escape(problem).replace("…", ".*"), outcome.messages[-1]), outcome.messages

@@ -44,7 +44,7 @@ def scores(measures: str) -> Matrix:
 
 
 @shared
-def test_the_filter_keeps_the_pairs_that_it_should() -> None:
+def test_the_filter_keeps_the_expected_pairs() -> None:
     matrix = scores("err@20")
     assert (int(matrix.included.sum()), matrix.included.size) == (930, 1440)
     assert round(float(matrix.score.max()), 3) == 0.863
@@ -70,7 +70,7 @@ def test_the_filter_keeps_the_pairs_that_it_should() -> None:
         5,
     ),
 )
-def test_table_1_has_scipy_s_correlations_at_the_values_found(measure: str, by: str, expected: float) -> None:
+def test_table_1_agrees_with_correlations_by_scipy(measure: str, by: str, expected: float) -> None:
     matrix = scores(f"err@20 {measure}")
     kept = matrix.included[:, :, 0]
     function = stats.pearsonr if by == "pearson" else stats.spearmanr
@@ -102,14 +102,14 @@ def typed(command: str, cli: Command, folder: Path) -> str:
 @shared
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("best", ["--curve levels.csv", "--best-runs 15"])
-def test_figure_3_s_discriminative_power_is_as_printed(best: str, folder: Path, cli: Command) -> None:
+def test_discriminative_power_agrees_with_figure_3(best: str, folder: Path, cli: Command) -> None:
     command, printed = block(f"gradedeval power runs/* qrels.txt -m 'gap ndcg(gain=exp) ap' --draws 10000 {best}")
     assert typed(command, cli, folder).split() == printed.split()  # in lines of other widths
 
 
 @shared
 @pytest.mark.exhaustive
-def test_the_geometric_distribution_nearest_to_ap_is_as_printed(folder: Path, cli: Command) -> None:
+def test_the_geometric_distribution_nearest_to_ap_agrees_with_the_paper(folder: Path, cli: Command) -> None:
     typed(block("gradedeval weights runs/* qrels.txt -m ap")[0], cli, folder)
     command, printed = block("gradedeval fit --to-weights w-ap.csv --ranks 50")
     assert typed(command, cli, folder).split() == printed.split()  # in lines of other widths
@@ -130,13 +130,13 @@ def test_the_script_runs_on_any_collection(tmp_path: Path) -> None:
         (tmp_path / "collection" / "runs" / name).write_text("".join(few))
     judged = (samples / "rivers.qrels").read_text().splitlines(keepends=True)
     (tmp_path / "collection" / "qrels.txt").write_text("".join(line for line in judged if line < "309"))
-    # Thousands of draws and sessions make results exact, as do wide ranges and fine steps, which is not the point here.
+    # Thousands of draws and sessions make results exact, as do wide ranges and fine steps, but slow here.
     fewer = 'set -- "${@/%200000/2000}"; set -- "${@/%10000/100}"; set -- "${@//1..40/1..4}"'
     fewer += '; set -- "${@//0.05..0.95/0.4..0.6..0.1}"; set -- "${@//0.05..0.999/0.3..0.9..0.1}"'
     fewer += '; set -- "${@/T=0.5..5/T=1..2..0.5}"'
     (tmp_path / "gradedeval").write_text(f'#!/bin/bash\n{fewer}\nexec "{sys.executable}" -m gradedeval "$@"\n')
     (tmp_path / "gradedeval").chmod(0o755)
-    done = subprocess.run(
+    outcome = subprocess.run(
         [str(ROOT / "examples" / "papers.sh"), str(tmp_path / "collection")],
         env={
             **environment(),
@@ -151,9 +151,9 @@ def test_the_script_runs_on_any_collection(tmp_path: Path) -> None:
         timeout=300,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert outcome.returncode == 0, outcome.stderr
     headings = [line for line in RESULTS.splitlines() if line.startswith("### ")]
-    assert [line for line in done.stdout.splitlines() if line.startswith("### ")] == headings
-    blocks = re.findall(r"```console\n\$ (.*?)```", done.stdout, re.DOTALL)
+    assert [line for line in outcome.stdout.splitlines() if line.startswith("### ")] == headings
+    blocks = re.findall(r"```console\n\$ (.*?)```", outcome.stdout, re.DOTALL)
     assert len(blocks) == RESULTS.count("```console")
     assert all(len(console.splitlines()) > 1 for console in blocks if " -o " not in console)

@@ -178,7 +178,7 @@ def test_curves_are_precision_over_recall_of_each_run_and_threshold(ax: Axes) ->
     assert names(ax.get_legend().get_texts()) == labels  # type: ignore[union-attr]
 
 
-def test_inferred_curves_are_drawn_beside_the_actual_one(ax: Axes) -> None:
+def test_inferred_curves_are_drawn_with_the_actual_one(ax: Axes) -> None:
     rows = [(name, curve, 0.5 * number, 0.8, value, 7) for name, value in (("ap", 0.7), ("counts alone", 0.3))
             for curve in ("rel=1", "graded") for number in (1, 2)]  # fmt: skip
     frame = pd.DataFrame(rows, columns=["measure", "curve", "recall", "actual", "inferred", "lists"])
@@ -217,8 +217,8 @@ def test_a_fit_has_its_curve_the_best_value_and_the_plateau(ax: Axes) -> None:
     gradedeval.plot.fit(fit, ax=both)
     assert names(both.get_legend().get_texts())[:2] == [f"{name}, Pearson's r" for name in result.frame["measure"]]  # type: ignore[union-attr]
     another = SimpleNamespace(frame=fit.frame, curve=fit.curve.assign(parameter=["k", *fit.curve["parameter"][1:]]))
-    says = r"^plot.fit: the measures differ in their parameters \(k, p\); name one, as in"
-    with pytest.raises(InputError, match=says):
+    problem = r"^plot.fit: the measures differ in their parameters \(k, p\); name one, as in"
+    with pytest.raises(InputError, match=problem):
         gradedeval.plot.fit(another, ax=ax)
 
 
@@ -231,8 +231,8 @@ def test_levels_of_pairs_stand_in_descending_order(level: str, ax: Axes) -> None
     assert drawn["ap"].tolist() == [[1, 0.4], [2, 0.02], [3, 0.0]]
     assert drawn["err@20"].tolist() == [[1, 0.7], [2, 0.3], [3, 0.01]]
     assert drawn["α = 0.1"][:, 1].tolist() == [0.1, 0.1]
-    says = r"^plot.power: the frame has no levels and no p-values; give the result of gradedeval"
-    with pytest.raises(InputError, match=says):
+    problem = r"^plot.power: the frame has no levels and no p-values; give the result of gradedeval"
+    with pytest.raises(InputError, match=problem):
         gradedeval.plot.power(frame.rename(columns={level: "other"}), ax=ax)
 
 
@@ -281,7 +281,7 @@ def test_clicks_are_a_point_for_each_list_as_large_as_its_sessions(ax: Axes) -> 
             call()
 
 
-def test_nothing_of_matplotlib_is_changed_for_good(scores: gradedeval.Scores) -> None:
+def test_settings_of_matplotlib_are_restored(scores: gradedeval.Scores) -> None:
     from matplotlib import pyplot
 
     pyplot.switch_backend("agg")  # which it chooses itself otherwise
@@ -297,7 +297,7 @@ def test_nothing_of_matplotlib_is_changed_for_good(scores: gradedeval.Scores) ->
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("form", ["svg", "png", pytest.param("pdf", marks=pytest.mark.exhaustive)])
-def test_a_file_has_the_signature_and_the_same_bytes_again(form: str, cli: Command, tmp_path: Path) -> None:
+def test_a_picture_file_has_the_signature_and_reproducible_bytes(form: str, cli: Command, tmp_path: Path) -> None:
     words = ("plot", "weights", "-m", "p@3", "--ranks", "5", "--signature", "full", "-o")
     for name in ("one", "two"):
         outcome = cli(*words, f"{name}.{form}")
@@ -341,8 +341,8 @@ def test_a_frame_that_lacks_data_of_a_picture_is_named(scores: gradedeval.Scores
     with pytest.raises(InputError, match=problem):
         gradedeval.plot.runs(scores, ax=ax)
     lacking = gradedeval.topic_differences(two(scores)).frame.drop(columns=["low", "high"])
-    says = r"^plot.topics: the frame has no columns low, high; give the result of gradedeval"
-    with pytest.raises(InputError, match=says):
+    message = r"^plot.topics: the frame has no columns low, high; give the result of gradedeval"
+    with pytest.raises(InputError, match=message):
         gradedeval.plot.topics(lacking, ax=ax)
     with pytest.raises(InputError, match=r"^plot.correlate: the frame is empty; give the frame of correlate$"):
         gradedeval.plot.correlate(pd.DataFrame(columns=["measure", "other", "kind", "agreement"]), ax=ax)
@@ -426,7 +426,7 @@ def test_legends_name_runs_as_tables_do() -> None:
         assert legend.get_title().get_text() == "runs: rivers-*.run"
 
 
-def test_runs_that_tie_on_every_topic_are_a_picture(ax: Axes) -> None:
+def test_runs_tied_on_every_topic_have_a_picture(ax: Axes) -> None:
     gradedeval.plot.topics(saved({"a": [0.5, 0.25], "b": [0.5, 0.25]}, residual=0.0), ax=ax)
     assert names(ax.get_legend().get_texts()) == ["tied: 2"]  # type: ignore[union-attr]
     assert ax.get_ylim() == (-1, 1)
@@ -509,7 +509,7 @@ def test_letters_that_no_font_has_are_one_note(cli: Command, monkeypatch: pytest
         assert rcParams["font.family"] == ["sans-serif", "IPAexGothic"]
 
 
-def test_a_picture_that_has_no_room_is_not_written(cli: Command, tmp_path: Path) -> None:
+def test_a_picture_without_room_is_not_written(cli: Command, tmp_path: Path) -> None:
     outcome = cli("plot", "weights", "-m", "p@3", "--size", "3.3x0.5", "-o", "x.svg", "--quiet")
     message = "--size: the picture has no room in 3.3 × 0.5 inches; make it higher than 0.5"
     assert (outcome.code, outcome.messages, list(tmp_path.iterdir())) == (2, [message], [])
@@ -553,7 +553,7 @@ MANY_MEASURES = "ndcg@20 ap p@5 rbp(p=0.8) err@20 bpref rr"
 @pytest.mark.one_in(24)
 @pytest.mark.parametrize(("measures", "width"), [("ndcg@20", "3.3"), (MANY_MEASURES, "3.3"), (MANY_MEASURES, "7")])
 @pytest.mark.parametrize("picture", PICTURES)
-def test_nothing_of_a_picture_is_cut_off_and_no_axes_are_squeezed(
+def test_pictures_have_no_truncated_text_and_no_squeezed_axes(
     picture: str, measures: str, width: str, cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     figures: list[Figure] = []
@@ -588,8 +588,8 @@ def test_nothing_of_a_picture_is_cut_off_and_no_axes_are_squeezed(
     }.get(picture, (*runs, QRELS, "-m", measures))
     if has_one_measure:
         words = (*words, *OPTIONS.get(picture, "").split())
-    done = succeed(cli("plot", picture, *words, "--size", width, "-o", "x.png", "--quiet"))
-    assert (done.out, done.messages) == (b"", [])
+    outcome = succeed(cli("plot", picture, *words, "--size", width, "-o", "x.png", "--quiet"))
+    assert (outcome.out, outcome.messages) == (b"", [])
     assert outside(figures[0]) == []
 
 
@@ -613,7 +613,7 @@ def test_runs_beyond_the_colors_are_noted(ax: Axes) -> None:
         gradedeval.plot.pr(frame, ax=ax)
 
 
-def test_a_single_pair_stands_at_1(ax: Axes) -> None:
+def test_a_single_pair_has_the_tick_1(ax: Axes) -> None:
     gradedeval.plot.power(pd.DataFrame({"measure": ["ap"], "level": [0.5]}), ax=ax)
     low, high = ax.get_xlim()
     assert [tick for tick in ax.get_xticks() if low <= tick <= high] == [1]

@@ -100,7 +100,7 @@ def test_runs_without_qrels_have_depths_and_no_topics() -> None:
     assert pool.depths["documents"].iloc[-1] == len(pairs_of(*runs.values()))
 
 
-# --- runs left out ----------------------------------------------------------------------------------------------------
+# --- leave one out ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("groups", [None, {"A": "x", "B": "x"}])
@@ -261,10 +261,12 @@ def test_topics_without_relevant_documents_do_not_come_first(cli: Command, tmp_p
     lines = [line.split() for line in Path(QRELS).read_text().splitlines()]
     qrels.write_text("".join(" ".join(fields) + "\n" for fields in lines if fields[0] != "301" or int(fields[3]) < 1))
     for strategy in ("residual", "pairs"):
-        done = cli("pool", *RUNS, str(qrels), "--to-judge", "--strategy", strategy, "-m", "ap", "--budget", "30")
-        assert "inf" not in done.text
-        assert not [line for line in done.messages if "RuntimeWarning" in line]
-        topics = [line.split()[0] for line in done.text.split("\n\n")[1].splitlines()[2:] if not line.startswith(" ")]
+        outcome = cli("pool", *RUNS, str(qrels), "--to-judge", "--strategy", strategy, "-m", "ap", "--budget", "30")
+        assert "inf" not in outcome.text
+        assert not [line for line in outcome.messages if "RuntimeWarning" in line]
+        topics = [
+            line.split()[0] for line in outcome.text.split("\n\n")[1].splitlines()[2:] if not line.startswith(" ")
+        ]
         assert len(set(topics)) > 3
 
 
@@ -286,15 +288,15 @@ def test_runs_that_retrieve_a_document_are_named_by_rank(tmp_path: Path, cli: Co
         files.append(tmp_path / name)
         docnos = [f"{name[0]}{number}" for number in range(1, rank)] + ["wanted"]
         files[-1].write_text("".join(f"1 Q0 {docno} 0 {-place} r\n" for place, docno in enumerate(docnos)))
-    done = cli("pool", *map(str, files), "--to-judge", "--strategy", "depth", "--budget", "9")
-    line = next(line for line in done.text.splitlines() if "wanted  " in line)
+    outcome = cli("pool", *map(str, files), "--to-judge", "--strategy", "depth", "--budget", "9")
+    line = next(line for line in outcome.text.splitlines() if "wanted  " in line)
     assert line.endswith("third:1 fourth:2 second; [x]:3 …")
 
 
-def test_a_short_list_says_that_no_other_document_counts(cli: Command) -> None:
-    done = cli("pool", *RUNS, QRELS, "--to-judge", "--strategy", "residual", "-m", "ndcg@5")
-    assert "documents to judge" in done.text or "document to judge" in done.text
-    assert ", none of which could change ndcg@5\n" in done.text
+def test_a_short_list_reports_that_no_other_document_counts(cli: Command) -> None:
+    outcome = cli("pool", *RUNS, QRELS, "--to-judge", "--strategy", "residual", "-m", "ndcg@5")
+    assert "documents to judge" in outcome.text or "document to judge" in outcome.text
+    assert ", none of which could change ndcg@5\n" in outcome.text
 
 
 # --- assessors --------------------------------------------------------------------------------------------------------
@@ -386,8 +388,8 @@ def test_savings_by_a_second_assessor_agree_with_a_second_implementation() -> No
 
 def test_lines_to_judge_become_qrels(cli: Command, tmp_path: Path) -> None:
     out = tmp_path / "next.qrels"
-    done = cli("pool", *RUNS, QRELS, "--to-judge", "--budget", "5", "--as-qrels", "-o", str(out))
-    assert done.code == 0
+    outcome = cli("pool", *RUNS, QRELS, "--to-judge", "--budget", "5", "--as-qrels", "-o", str(out))
+    assert outcome.code == 0
     lines = out.read_text().splitlines()
     assert len(lines) == 5
     assert all(len(line.split()) == 3 for line in lines)
@@ -428,7 +430,7 @@ def test_with_a_depth_the_whole_pool_is_to_judge(strategy: Any, depth: str) -> N
     assert some.frame.equals(result.frame[:7])
 
 
-def test_a_file_of_statistics_says_that_it_lists_no_documents(cli: Command, tmp_path: Path) -> None:
+def test_a_file_of_statistics_is_refused_as_it_lists_no_documents(cli: Command, tmp_path: Path) -> None:
     out = tmp_path / "pool.txt"
     note = f"{out}: has statistics of the pool, not its documents; --to-judge --as-qrels lists documents to judge"
     assert cli("pool", *RUNS, QRELS, "--depth", "20", "-o", str(out)).messages.count(note) == 1
@@ -436,7 +438,7 @@ def test_a_file_of_statistics_says_that_it_lists_no_documents(cli: Command, tmp_
         assert note not in cli("pool", *RUNS, QRELS, *words).messages
 
 
-def test_runs_left_out_of_a_pool_of_unknown_depth_say_so(cli: Command) -> None:
+def test_leave_one_out_notes_an_unknown_pool_depth(cli: Command) -> None:
     words = ("pool", *RUNS, QRELS, "--leave-one-out", "-m", "ap")
     (note,) = [line for line in cli(*words).messages if "pool depth" in line]
     assert note.startswith("--leave-one-out: without a pool depth, a judgment counts as ")
@@ -477,17 +479,17 @@ def test_each_question_has_a_table(cli: Command, tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_invalid_combinations_of_options_are_one_line(words: tuple[str, ...], message: str, cli: Command) -> None:
-    done = cli("pool", *RUNS, QRELS, *words)
-    assert done.code == 2
-    assert message in done.messages[-1]
+    outcome = cli("pool", *RUNS, QRELS, *words)
+    assert outcome.code == 2
+    assert message in outcome.messages[-1]
 
 
 def test_groups_that_name_unknown_runs(cli: Command, tmp_path: Path) -> None:
     groups = tmp_path / "teams.txt"
     groups.write_text("rivers-bm25.run ours\nrivers-bm52.run ours\n")
-    done = cli("pool", *RUNS, QRELS, "--groups", str(groups))
-    assert done.code == 1
-    assert done.messages[-1].endswith("teams.txt:2: unknown run 'rivers-bm52.run'; did you mean 'rivers-bm25.run'?")
+    outcome = cli("pool", *RUNS, QRELS, "--groups", str(groups))
+    assert outcome.code == 1
+    assert outcome.messages[-1].endswith("teams.txt:2: unknown run 'rivers-bm52.run'; did you mean 'rivers-bm25.run'?")
 
 
 def test_leaving_out_needs_qrels_and_two_runs(cli: Command) -> None:

@@ -71,7 +71,7 @@ def test_the_command_takes_settings_and_writes_a_curve(cli: Command, tmp_path: P
     assert cli(*words, "-f", "csv").messages[1:] == [settings]
 
 
-def test_faults_of_usage(matrix: Matrix) -> None:
+def test_invalid_usage_is_refused(matrix: Matrix) -> None:
     with pytest.raises(InputError, match="best_runs: 1 is too small; it must be at least 2"):
         gradedeval.power(matrix, best_runs=1)
     with pytest.raises(InputError, match="power needs at least two runs"):
@@ -82,8 +82,10 @@ def test_faults_of_usage(matrix: Matrix) -> None:
 
 
 def test_one_topic_has_no_power() -> None:
-    says = r"^measure 'rr': both runs share a single topic \(1\), and a test needs two; compare runs with more topics"
-    with pytest.raises(InputError, match=says):
+    problem = (
+        r"^measure 'rr': both runs share a single topic \(1\), and a test needs two; compare runs with more topics"
+    )
+    with pytest.raises(InputError, match=problem):
         gradedeval.power({"x": {"1": {"a": 1.0}}, "y": {"1": {"b": 1.0}}}, {"1": {"a": 1, "b": 0}}, "rr")
 
 
@@ -171,7 +173,7 @@ def test_variances_agree_with_the_runs() -> None:
     assert frame["systems"].tolist() == [2, 3, 3, 2]
 
 
-def test_runs_that_differ_alike_need_two_topics_and_equal_ones_cannot_tell() -> None:
+def test_constant_differences_need_two_topics_and_equal_runs_are_refused() -> None:
     qrels = {str(topic): {"a": 1} for topic in range(3)}
     runs = {name: {topic: {name: 1.0, "a": 0.0} for topic in qrels} for name in ("a", "b")}
     assert gradedeval.plan_topics(gradedeval.evaluate(runs, qrels, "ap"))["needed"].tolist()[0] == 2

@@ -97,7 +97,7 @@ def _curve(scores: dict[str, float], grades: dict[str, float], shares: Iterable[
 
 
 @ignored
-def test_the_command_prints_the_frame_and_a_table_for_people(cli: Command) -> None:
+def test_the_command_prints_the_frame_and_a_table(cli: Command) -> None:
     words = ("pr", *RUNS, QRELS, "--quiet")
     rows = csv_rows(cli(*words, "-f", "csv").text)
     frame = gradedeval.precision_recall(RUNS, QRELS).frame

@@ -101,13 +101,13 @@ def test_runs_that_do_not_differ() -> None:
     assert pd.isna(row["narrower"])
 
 
-def test_a_difference_that_is_the_same_on_all_topics_has_no_p(cli: Command, files: None) -> None:
+def test_an_equal_difference_on_all_topics_has_no_p(cli: Command, files: None) -> None:
     short = {"d00": 2.0, "d01": 1.0}
     for name, ranking in (("short.run", short), ("long.run", short | {"d02": 0.5})):
         write_run(Path(name), dict.fromkeys(TOPICS, ranking))
-    done = succeed(cli("compare", "long.run", "short.run", *EVAL[1:4], "-m", "num_ret", "--wide"))
-    assert b"no p for 1 pair with the same difference on all topics" in done.err
-    assert re.search(r"— +0\.0000 +-40\.0000 to -40\.0000", done.out.decode())
+    outcome = succeed(cli("compare", "long.run", "short.run", *EVAL[1:4], "-m", "num_ret", "--wide"))
+    assert b"no p for 1 pair with the same difference on all topics" in outcome.err
+    assert re.search(r"— +0\.0000 +-40\.0000 to -40\.0000", outcome.out.decode())
 
 
 @pytest.mark.filterwarnings("ignore:.*only rough guides:gradedeval.EvaluationWarning")
@@ -142,7 +142,7 @@ def test_seeds_are_compared_by_their_means() -> None:
     assert row[["difference", "p"]].tolist() == pytest.approx([both.mean[0], both.p[0]])
 
 
-def test_scores_that_were_estimated_are_compared_too() -> None:
+def test_estimated_scores_are_compared() -> None:
     scores = gradedeval.evaluate(RUNS, PEOPLE, "ndcg@10", predicted=MACHINE)
     pd.testing.assert_frame_equal(gradedeval.compare(scores).frame, _compared().frame)
 
@@ -164,11 +164,11 @@ def test_incompatible_options_are_refused(call: Any, message: str) -> None:
 
 
 def test_the_table_gives_the_savings_of_the_machine(cli: Command, files: None) -> None:
-    done = cli(*COMPARE, "-m", "gm_ap")
-    assert (done.code, done.err) == (0, b"")
-    head, _, *rows = done.out.decode().split("\n")
+    outcome = cli(*COMPARE, "-m", "gm_ap")
+    assert (outcome.code, outcome.err) == (0, b"")
+    head, _, *rows = outcome.out.decode().split("\n")
     assert head.split() == ["measure", "run", "mean", "difference", "p", "±", "people", "λ", "saves"]
-    assert max(map(len, done.out.decode().split("\n"))) <= 100
+    assert max(map(len, outcome.out.decode().split("\n"))) <= 100
     assert max(map(len, [head, *rows[:4]])) <= 80
     assert re.search(
         r"gm_ap +b\.run +0\.\d{4} +\+0\.\d{4} +.*×1\.\d\d +\+0\.\d{4} +\d\.\d\d +-?\d+%, ×\d", "\n".join(rows)
@@ -214,8 +214,8 @@ def test_estimates_that_were_saved_are_not_compared(cli: Command, files: None) -
     message = "saved.csv: holds estimates by --predicted, which cannot be compared once they are saved"
     _refused(cli("compare", "--from-scores", "saved.csv"), 1, message)
     assert cli(*EVAL[:2], "-m", "ndcg@10", "-q", "-o", "plain.csv").code == 0
-    done = cli("compare", "b.run", *EVAL, "--baseline", "plain.csv")
-    assert b"--baseline: saved scores have no judgments by a machine; give the baseline as a run" in done.err
+    outcome = cli("compare", "b.run", *EVAL, "--baseline", "plain.csv")
+    assert b"--baseline: saved scores have no judgments by a machine; give the baseline as a run" in outcome.err
 
 
 @pytest.mark.parametrize(
@@ -249,21 +249,21 @@ def test_words_have_grades_by_labels(cli: Command, files: None, tmp_path: Path) 
     }
     write_qrels(tmp_path / "people.qrels", yes)
     write_qrels(tmp_path / "machine.qrels", words)
-    done = cli(*EVAL)
-    assert done.code == 1
-    done = succeed(cli(*EVAL, "--labels", "yes=1,no=0,1=1,0=0", "-f", "csv"))
+    outcome = cli(*EVAL)
+    assert outcome.code == 1
+    outcome = succeed(cli(*EVAL, "--labels", "yes=1,no=0,1=1,0=0", "-f", "csv"))
 
 
 def test_notes_about_the_topics(cli: Command, files: None, tmp_path: Path) -> None:
     people = {topic: PEOPLE[topic] for topic in JUDGED[:8]}
     write_qrels(tmp_path / "people.qrels", people | {"u": {"d00": 1}})
-    done = succeed(cli(*EVAL))
-    printed = done.err.decode()
+    outcome = succeed(cli(*EVAL))
+    printed = outcome.err.decode()
     assert "8 topics that people judged: intervals are only rough guides; have 15 or more judged" in printed
     assert "machine.qrels: 1 of 9 topics of people.qrels is not in it, and left out (u)" in printed
-    done = cli("compare", "b.run", *EVAL)
-    assert "machine.qrels: 1 of 9 topics of people.qrels is not in it, and left out (u)" in done.err.decode()
-    assert "not every run is scored" not in done.err.decode()
+    outcome = cli("compare", "b.run", *EVAL)
+    assert "machine.qrels: 1 of 9 topics of people.qrels is not in it, and left out (u)" in outcome.err.decode()
+    assert "not every run is scored" not in outcome.err.decode()
     scores = gradedeval.evaluate(RUNS["a"], MACHINE, "ndcg@10").by_topic("ndcg@10")
     lowest = sorted(MACHINE, key=scores.__getitem__)[:18]
     write_qrels(tmp_path / "people.qrels", {topic: TRUTH[topic] for topic in lowest})
@@ -282,8 +282,8 @@ def test_agreement_on_few_topics_explains_missing_savings(cli: Command, files: N
 
 def test_a_table_of_estimates_to_publish(cli: Command, files: None) -> None:
     words = ("a.run", "b.run", *EVAL[1:], "-m", "num_rel_ret ap", "--best", "--percent")
-    done = cli(*words, "--baseline", "a.run")
-    assert done.err.startswith(b"--predicted: cannot be combined with marks in tables, which are of scores by topic")
+    outcome = cli(*words, "--baseline", "a.run")
+    assert outcome.err.startswith(b"--predicted: cannot be combined with marks in tables, which are of scores by topic")
     latex = cli(*words, "--caption", "Estimates", "-f", "latex").text
     assert r"\caption{Estimates}" in latex
     plain, percent = (cli(*arguments, "-f", "html").text for arguments in (words[:-1], words))
@@ -309,7 +309,7 @@ def test_commands_without_estimates_refuse_predicted(name: str) -> None:
         CALLS[name](**BOTH)
 
 
-def test_scores_are_refused_as_well(tmp_path: Path) -> None:
+def test_scores_are_refused(tmp_path: Path) -> None:
     scores = gradedeval.evaluate(RUNS, PEOPLE, "ndcg@10", **BOTH)
     for call in (
         lambda: gradedeval.append_history(scores, str(tmp_path / "kept.jsonl")),

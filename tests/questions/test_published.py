@@ -65,7 +65,7 @@ def test_the_best_is_bold_and_the_second_underlined_by_the_direction_of_the_meas
 @pytest.mark.parametrize(
     ("printed", "sign", "places"),
     [
-        (["0.38", "0.38", "0.37", "0.36"], 1, [1, 1, 2, 0]),  # alike as printed: a reader sees no better one
+        (["0.38", "0.38", "0.37", "0.36"], 1, [1, 1, 2, 0]),  # equal as printed: a reader sees no better one
         (["3", "inf", "5"], -1, [1, 0, 2]),
         (["0.38", "", ""], 1, [0, 0, 0]),
         (["0.38", "", "0.40"], 1, [2, 0, 1]),
@@ -143,15 +143,15 @@ def test_the_command_prints_the_result_of_the_function(files: Path, cli: Command
              "--test", "t", "--correction", "holm", "--caption", "A & B"]  # fmt: skip
     scores = gradedeval.evaluate(["good", "fair", "poor"], "qrels", "ndcg rr")
     expected = gradedeval.table(scores, best=True, baseline="good", test="t", correction="holm", caption="A & B")
-    done = cli(*words)
-    assert (done.code, done.text) == (0, expected)
+    outcome = cli(*words)
+    assert (outcome.code, outcome.text) == (0, expected)
     assert expected.count(r"\textsuperscript{\ddag{}}") > 2
     words = ("--baseline", "GOOD", "--run-name", "tag", "--best", "-m", "rr", "--test", "t")
     by_tag = cli("good", "poor", "qrels", *words)
     assert list(cells(by_tag.text)) == ["GOOD", "POOR"]
 
 
-def test_a_baseline_counts_once_however_often_it_is_given(files: Path, cli: Command) -> None:
+def test_a_repeated_baseline_counts_once(files: Path, cli: Command) -> None:
     words = ("good", "fair", "poor", "qrels", "-m", "rr", "--test", "t", "--baseline", "good")
     once = cli(*words)
     assert {"†", "‡"} <= set(once.text.partition("\n\n")[0] + once.text.partition("\n\n")[2])
@@ -161,9 +161,9 @@ def test_a_baseline_counts_once_however_often_it_is_given(files: Path, cli: Comm
 
 def test_a_baseline_that_cannot_be_scored_is_reported(files: Path, cli: Command) -> None:
     (files / "bad").write_text("1 Q0 a\n")
-    done = cli("good", "bad", "poor", "qrels", "-m", "rr", "--baseline", "bad")
-    assert (done.code, done.text) == (1, "")
-    assert done.messages[0] == "--baseline: 'bad' is not scored, so there is no table"
+    outcome = cli("good", "bad", "poor", "qrels", "-m", "rr", "--baseline", "bad")
+    assert (outcome.code, outcome.text) == (1, "")
+    assert outcome.messages[0] == "--baseline: 'bad' is not scored, so there is no table"
 
 
 @pytest.mark.parametrize(
@@ -184,20 +184,20 @@ def test_a_baseline_that_cannot_be_scored_is_reported(files: Path, cli: Command)
     ],
 )
 def test_options_without_effect_are_one_line(words: str, message: str, files: Path, cli: Command) -> None:
-    done = cli("good", *words.split())
-    assert (done.code, done.text) == (2, "")
-    assert message in done.messages[-1]
-    assert "is missing" not in "".join(done.messages)
+    outcome = cli("good", *words.split())
+    assert (outcome.code, outcome.text) == (2, "")
+    assert message in outcome.messages[-1]
+    assert "is missing" not in "".join(outcome.messages)
 
 
-def test_the_function_says_so_too(scores: gradedeval.Scores) -> None:
+def test_the_function_refuses_invalid_arguments(scores: gradedeval.Scores) -> None:
     with pytest.raises(InputError, match="test: there is nothing to test against; add baseline=…"):
         gradedeval.table(scores, test="t")
     with pytest.raises(InputError, match="format: invalid value 'latx'; did you mean 'latex'"):
         gradedeval.table(scores, "latx")
 
 
-def test_a_comparison_says_how_it_was_tested(scores: gradedeval.Scores) -> None:
+def test_a_comparison_names_its_test(scores: gradedeval.Scores) -> None:
     attrs = gradedeval.compare(scores, baseline="good", test="t").frame.attrs
     assert attrs == {
         "test": "t | holm over 3 pairs of each measure",

@@ -75,7 +75,7 @@ def test_a_system_has_the_mean_and_the_deviation_of_its_seeds() -> None:
             else math.isnan(row["sd"])
         )
     assert [row["seeds"] for row in rows_of.values()][::3] == [5, 6, 1]
-    assert len(scores.runs) == 12  # which are there all the same
+    assert len(scores.runs) == 12  # which are shown all the same
 
 
 def test_a_comparison_agrees_with_plain_loops() -> None:
@@ -151,7 +151,7 @@ def test_a_component_of_topics_that_would_be_negative_is_zero() -> None:
     assert result.df == pytest.approx(sum(squares) ** 2 / sum(square**2 / 4 for square in squares) - 1, rel=1e-9)
 
 
-def test_a_system_of_few_seeds_is_compared_as_it_is() -> None:
+def test_a_system_of_few_seeds_has_an_interval_without_p() -> None:
     """Check Student's interval over topics if no system has three seeds; p is blank, with a note."""
     systems = {"A": ["a-0.run", "a-1.run"], "B": ["b-0.run", "b-1.run"]}
     runs = {name: RUNS[name] for of in systems.values() for name in of}
@@ -186,9 +186,9 @@ def test_intervals_of_three_seeds_are_of_other_seeds_too_but_have_no_p() -> None
     assert "of these very runs" not in comparison.settings_text
 
 
-def test_a_run_that_is_one_draw_has_no_p() -> None:
-    says = r"plain\.run has fewer than 3 seeds: intervals are of its very runs"
-    with pytest.warns(gradedeval.EvaluationWarning, match=says):
+def test_a_single_run_as_baseline_has_no_p() -> None:
+    problem = r"plain\.run has fewer than 3 seeds: intervals are of its very runs"
+    with pytest.warns(gradedeval.EvaluationWarning, match=problem):
         comparison = gradedeval.compare(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS, baseline="plain.run").frame
     assert comparison["p"].isna().all()
     assert (comparison["low"] < comparison["difference"]).all()
@@ -254,7 +254,7 @@ def on_page(sample: str) -> list[str]:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("between", BETWEEN)
 @pytest.mark.parametrize("sample", SAMPLES)
-def test_the_level_holds_wherever_there_is_p(sample: str, between: tuple[float, float]) -> None:
+def test_the_level_holds_for_every_p(sample: str, between: tuple[float, float]) -> None:
     seeds, settings = SAMPLES[sample]
     share = rejected(seeds, between, **settings)
     assert 0.04 <= share <= 0.06 or min(seeds) < TESTED
@@ -378,7 +378,7 @@ def test_run_options_are_refused(words: tuple[str, ...], message: str, files: tu
         ["A=a-*", "B=b-*"],
     ],
 )
-def test_all_forms_of_python_mean_the_same(systems: Any) -> None:
+def test_all_forms_of_systems_in_python_are_equivalent(systems: Any) -> None:
     assert gradedeval.evaluate(RUNS, QRELS, "ndcg@5", replicates=systems).systems_of == {
         "A": [f"a-{seed}.run" for seed in range(5)],
         "B": [f"b-{seed}.run" for seed in range(6)],
@@ -441,7 +441,7 @@ def test_a_report_has_a_section_of_systems() -> None:
     pytest.importorskip("jinja2")
     page = gradedeval.html_report(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS)
     assert '<section id="systems"' in page
-    assert page.count("mixed model") == 2  # below the tables, and in how the page was made
+    assert page.count("mixed model") == 2  # below the tables, and in the settings of the page
     section = page.partition('<section id="systems"')[2].partition("</section>")[0]
     captions = re.findall("<caption>(.*?)</caption>", section)
     assert captions == ["Means over seeds, and their standard deviations", "Systems, compared with A"]

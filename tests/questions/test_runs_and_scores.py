@@ -58,7 +58,7 @@ def test_runs_and_qrels_are_scored_as_a_command_scores_them(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_options_beside_scores_are_refused(name: str) -> None:
+def test_options_of_evaluation_are_refused_with_scores(name: str) -> None:
     scores = gradedeval.evaluate(RUNS, QRELS, "err ap")
     with pytest.raises(InputError, match="depth: says how runs are scored, and no qrels are given"):
         FUNCTIONS[name](scores, depth=10)

@@ -231,7 +231,7 @@ def test_an_invalid_slice_in_settings_has_its_line(content: str, message: str, c
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 @pytest.mark.parametrize("measure", ["ndcg@10", "gm_ap", "num_rel_ret"])
 @pytest.mark.parametrize("form", ["csv", "jsonl", "Python"])
-def test_diff_gives_programs_the_slices(form: str, measure: str, cli: Command) -> None:
+def test_machine_formats_of_diff_have_slices(form: str, measure: str, cli: Command) -> None:
     scores = gradedeval.evaluate(RUNS[:2], QRELS, measure, queries=QUERIES, slices="intent,language")
     old, new = (scores.by_topic(scores.measures[0].label, run.run) for run in scores.runs)
     summaries = {
@@ -280,7 +280,7 @@ def test_diff_has_the_errors_of_systems_on_slices() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
-def test_diff_of_labels_that_no_topic_has_is_as_without() -> None:
+def test_diff_ignores_labels_of_unknown_topics() -> None:
     diff = gradedeval.diff(*RUNS[:2], QRELS, "ndcg@10", slices={"k": {"none": "x"}})
     assert diff.slices is None
     assert "slice" not in diff.document("long").table.names
@@ -313,7 +313,7 @@ def test_a_report_has_texts_and_slices() -> None:
     assert "</script> on the Nile" not in page
 
 
-def test_a_slice_of_all_topics_is_not_a_test_of_its_own_and_two_labels_stop_the_test_between() -> None:
+def test_a_slice_of_all_topics_is_not_tested_and_two_labels_prevent_the_test_between_slices() -> None:
     labels = {"k": {str(topic): ["x" if topic % 2 else "y", "all"] for topic in range(301, 351)}}
     comparison = gradedeval.compare(RUNS[:2], QRELS, "ndcg@10", slices=labels)
     assert comparison.slices is not None

@@ -115,7 +115,7 @@ def test_a_bound_is_on_the_summary_and_on_getting_worse(bound: Bound, value: flo
     assert (row.value, row.passed) == (pytest.approx(value), passed)
 
 
-def test_a_fall_of_a_geometric_mean_breaks_a_bound_that_its_mean_keeps(files: Path, cli: Command) -> None:
+def test_a_drop_of_a_geometric_mean_breaks_a_bound_that_the_mean_keeps(files: Path, cli: Command) -> None:
     words = ("uneven.run", "qrels", "--baseline", "steady.run", "-m", "gm_ap", "--max-drop", "0.05")
     outcome = cli("check", *words)
     assert outcome.code == 1
@@ -131,7 +131,7 @@ def test_a_fall_of_a_geometric_mean_breaks_a_bound_that_its_mean_keeps(files: Pa
 # Which of two is better
 
 
-def test_fewer_unjudged_documents_win_and_the_number_retrieved_wins_nothing() -> None:
+def test_fewer_unjudged_documents_win_and_num_ret_has_no_winner() -> None:
     runs = {"x": {"1": {"a": 2, "b": 1}, "2": {"a": 2, "u": 1}}, "y": {"1": {"a": 1, "u": 2}, "2": {"a": 1}}}
     qrels = {"1": {"a": 1, "b": 0}, "2": {"a": 1}}
     scores = gradedeval.evaluate(runs, qrels, "unjudged@2 num_ret rbp(of=ec) rbp(of=ed)")
@@ -218,7 +218,7 @@ def six(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_numbers_that_are_not_on_the_scale_of_the_means_say_so(six: Path, cli: Command) -> None:
+def test_numbers_on_another_scale_than_the_means_are_labeled(six: Path, cli: Command) -> None:
     words = ("one", "two", "qrels", "-m", "num_rel_ret gm_ap")
     risk = cli("risk", *words).words
     assert " | num_rel_ret: URisk by topic | gm_ap: URisk of logarithms gradedeval " in risk
@@ -247,7 +247,7 @@ def test_topics_that_are_left_out_have_their_reason(six: Path, cli: Command) -> 
     assert [message for message in messages if "left out" in message] == [note]
 
 
-def test_the_signature_and_one_note_tell_the_topics_that_all_runs_share(six: Path, cli: Command) -> None:
+def test_the_signature_and_one_note_list_the_shared_topics(six: Path, cli: Command) -> None:
     """Check comparisons on the topics that all runs have; summaries of single runs are over the topics of each."""
     (six / "three").write_text("".join((six / "two").read_text().splitlines(keepends=True)[:12]))
     (six / "four").write_text("".join((six / "one").read_text().splitlines(keepends=True)[4:]))
@@ -261,8 +261,8 @@ def test_the_signature_and_one_note_tell_the_topics_that_all_runs_share(six: Pat
             assert parts[0] == "topics 3 of 6", (command, source, form, parts)
             assert len([message for message in outcome.messages if "left out" in message]) == 1, outcome.messages
     messages = cli("compare", "one", "three", "four", "qrels", "-m", "ap", "--topics", "both").messages
-    says = "ap: 4 of 6 topics left out (1, 4, 5, 6): three, four are not scored on all of them (topics both)"
-    assert [line for line in messages if "left out" in line] == [says]
+    problem = "ap: 4 of 6 topics left out (1, 4, 5, 6): three, four are not scored on all of them (topics both)"
+    assert [line for line in messages if "left out" in line] == [problem]
     with pytest.warns(gradedeval.EvaluationWarning) as noted:
         result = gradedeval.compare(["one", "three"], "qrels", "ap", topics="both")
     assert " | topics 3 of 6 | " in result.signature

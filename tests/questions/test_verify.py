@@ -75,7 +75,7 @@ def test_python_writes_the_same_record(cli: Command, folder: Path, monkeypatch: 
     assert "sha256 of qrels" in scores.signature
 
 
-def test_another_layout_is_the_same(cli: Command, folder: Path) -> None:
+def test_moved_files_verify(cli: Command, folder: Path) -> None:
     record(cli, *RUNS, "rivers.qrels", "-m", "map rbp", "-q")
     assert succeed(cli("verify", "result.json")).text == "same: 3 inputs, 204 scores\n"
     elsewhere = folder / "elsewhere"
@@ -107,7 +107,7 @@ def test_one_byte_of_a_run_is_found(cli: Command, folder: Path) -> None:
     run = folder / RUNS[1]
     original = run.read_bytes()
     docno = original.split()[2]
-    after = original.replace(docno, docno[:-1] + b"x", 1)  # the first document of the first topic is judged no more
+    after = original.replace(docno, docno[:-1] + b"x", 1)  # the first document of the first topic is no longer judged
     assert sum(first != second for first, second in zip(original, after, strict=True)) == 1
     run.write_bytes(after)
     outcome = cli("verify", "result.json")
@@ -131,7 +131,7 @@ def test_one_byte_of_the_qrels_is_found(cli: Command, folder: Path) -> None:
     assert cli("verify", "result.json").text.splitlines()[-1] == "different: 1 of 3 inputs, 0 of 102 scores"
 
 
-def test_malformed_input_is_no_traceback(cli: Command, folder: Path) -> None:
+def test_malformed_input_ends_without_traceback(cli: Command, folder: Path) -> None:
     record(cli, *RUNS, "rivers.qrels", "-m", "ndcg")
     (folder / RUNS[0]).write_bytes(b"x" * 154_600)
     outcome = cli("verify", "result.json")
@@ -170,7 +170,7 @@ def test_changed_settings_are_found(
     assert ("differs by" in outcome.text) == score
 
 
-def test_a_changed_score_is_found_and_how_much_it_differs(cli: Command, folder: Path) -> None:
+def test_a_changed_score_is_reported_with_its_difference(cli: Command, folder: Path) -> None:
     content = record(cli, *RUNS, "rivers.qrels", "-m", "map")
     topics = content["scores"][RUNS[0]]["map"]["topics"]
     topics["301"] += 0.25
@@ -263,14 +263,14 @@ def test_code_runs_only_if_its_file_is_named(cli: Command, folder: Path) -> None
     record(cli, *RUNS, "rivers.qrels", "--measures-from", "own.py", "-m", "found")
     (folder / "ran").unlink()
     outcome = cli("verify", "result.json")
-    says = "result.json: 'own.py' is code; read it, and name it after the record to run it"
-    assert (outcome.code, outcome.messages) == (1, [says])
+    problem = "result.json: 'own.py' is code; read it, and name it after the record to run it"
+    assert (outcome.code, outcome.messages) == (1, [problem])
     assert not (folder / "ran").exists()
     succeed(cli("verify", "result.json", "own.py"))
     assert (folder / "ran").exists()
 
 
-def test_a_record_reads_no_other_file(cli: Command, folder: Path) -> None:
+def test_settings_of_a_record_read_no_file(cli: Command, folder: Path) -> None:
     (folder / "secret").write_text("301 0 secret-docno 1\n")
     content = record(cli, *RUNS, "rivers.qrels", "-m", "map")
     for changed in (
@@ -342,7 +342,7 @@ def test_an_ir_metadata_header_is_copied(cli: Command, folder: Path) -> None:
 # Digests elsewhere.
 
 
-def test_json_and_the_full_signature_have_digests_and_nothing_else_makes_them(cli: Command, folder: Path) -> None:
+def test_only_json_and_the_full_signature_compute_digests(cli: Command, folder: Path) -> None:
     digests = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in (*RUNS, "rivers.qrels")}
     part = f"sha256 of qrels {digests['rivers.qrels'][:12]}, run {digests['bm25.run'][:12]}"
     words = (RUNS[0], "rivers.qrels", "-m", "map")
@@ -387,7 +387,9 @@ def test_inputs_without_bytes_are_refused(cli: Command, folder: Path, monkeypatc
     assert not Path("result.json").exists()
 
 
-def test_no_partial_record_no_overwritten_input(cli: Command, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failures_leave_no_partial_record_and_keep_inputs(
+    cli: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     original = (folder / RUNS[0]).read_bytes()
     assert cli(*RUNS, "rivers.qrels", "--record", RUNS[0]).code == 2
     monkeypatch.chdir(folder)

@@ -69,7 +69,7 @@ def test_two_systems_and_two_topics_by_hand(name: str, by_hand: gradedeval.Weigh
     assert column(by_hand, name) == pytest.approx(expected, abs=1e-15)
 
 
-def test_the_weight_of_rr_past_the_last_rank_is_known_and_that_of_the_others_has_no_end() -> None:
+def test_the_weight_past_the_last_rank_is_known_for_rr_and_unbounded_for_others() -> None:
     weights = gradedeval.weights("rr ap ap@1", RUNS, QRELS, ranks=1, topics="both")
     # Reciprocal ranks of 1, 1/2 and 1/2: half of all weight lies at rank 2.
     assert weights.beyond.tolist() == pytest.approx([0.5, math.nan, 0], nan_ok=True)
@@ -84,11 +84,11 @@ def test_topics_of_one_run_alone_count_as_pairs() -> None:
     assert column(weights, "bpref") == pytest.approx([1 / 6, 1 / 6])
 
 
-def test_topics_without_relevant_documents_weigh_nothing_and_are_counted() -> None:
+def test_topics_without_relevant_documents_have_no_weight_and_are_counted() -> None:
     qrels = {"1": {"a": 1}, "2": {"b": 0}}
     run = {"1": {"a": 1.0}, "2": {"b": 1.0}}
-    says = r"^qrels: 1 of 2 topics has no relevant documents for ap, bpref \(2\) and gets weights of 0$"
-    with pytest.warns(EvaluationWarning, match=says):
+    problem = r"^qrels: 1 of 2 topics has no relevant documents for ap, bpref \(2\) and gets weights of 0$"
+    with pytest.warns(EvaluationWarning, match=problem):
         weights = gradedeval.weights("ap sp bpref", run, qrels, ranks=2)
     # Topic 1 has N = 0: no document can stand above a, so each rank weighs 1/R there.
     assert weights.values.tolist() == [[0.5, 0.5, 0.5], [0.25, 0.25, 0.5]]
@@ -144,7 +144,7 @@ def drawn(seed: int, grades: Sequence[int] = (-1, 0, 0, 1, 2)) -> tuple[dict[str
         str(topic): {docno: draw.choice(pool) for docno in draw.sample(docnos, draw.randint(1, 20))}
         for topic, pool in enumerate([grades, grades, grades, (0,), (1,)], 1)
     }
-    qrels["1"]["d00"] = max(grades)  # so that the scale does not hang on the draw
+    qrels["1"]["d00"] = max(grades)  # so that the scale does not depend on the draw
     runs: dict[str, Run] = {}
     for number in range(4):
         listed = draw.sample(sorted(qrels), draw.randint(3, 5))
@@ -177,7 +177,7 @@ WEIGHTED += ["q", "q(rel=1)", "q(beta=10)", "q(gain=exp)@6"]
 
 @pytest.mark.one_in(6)
 @pytest.mark.parametrize("name", sampled(WEIGHTED, 3))
-def test_a_ranking_under_its_own_weights_scores_as_by_the_measure(name: str) -> None:
+def test_a_ranking_has_the_same_score_by_its_weights_and_by_the_measure(name: str) -> None:
     """Check that AP and its kin are inner products of relevance and weights (Zhang et al., equation 1)."""
     least = dict(parse_measures(name)[0].parameters).get("rel", 1)
     for seed in range(5):
@@ -203,7 +203,7 @@ def test_interleaved_topics_weigh_like_grouped_ones(tmp_path: Path) -> None:
     assert by_topic[:, 0] == pytest.approx(looped("ap", {"run0": runs["run0"]}, qrels, 30))
 
 
-def test_reading_options_count() -> None:
+def test_reading_options_change_the_scores() -> None:
     run = {"1": {"u": 4.0, "b": 3.0, "a": 2.0, "s": 1.0}}
     qrels = {"1": {"a": 2, "b": 1, "s": -1, "m": 0}}
 
@@ -381,11 +381,11 @@ def test_fixed_and_background_weights_stand_side_by_side(files: Path, cli: Comma
 
 
 def test_weights_by_cost_equal_the_weights_at_cost_1(files: Path, cli: Command) -> None:
-    says = "tbg: h is in seconds; the weights are those of documents that cost 1 each"
+    problem = "tbg: h is in seconds; the weights are those of documents that cost 1 each"
     alone = cli("weights", "-m", "tbg(h=1)", "--ranks", "2")
-    assert (alone.messages[0], alone.text) == (says, "rank,tbg(h=1)\n1,0.5\n2,0.25\n")
+    assert (alone.messages[0], alone.text) == (problem, "rank,tbg(h=1)\n1,0.5\n2,0.25\n")
     with_rr = cli(*TWO, "-m", "tbg(h=1) rr", "--ranks", "2")
-    assert with_rr.messages[:2] == [says, LACKS]
+    assert with_rr.messages[:2] == [problem, LACKS]
     assert with_rr.text == "rank,tbg(h=1),rr\n1,0.5,0.25\n2,0.25,0.25\n"
 
 
@@ -429,7 +429,7 @@ def test_every_format_has_the_same_weights(files: Path, cli: Command) -> None:
     assert written("csv", "--digits", "2").text.endswith("\n3,0.17,0.12\n")
 
 
-def test_a_column_written_is_a_measure_again(files: Path, cli: Command) -> None:
+def test_a_written_column_of_weights_is_a_measure(files: Path, cli: Command) -> None:
     """Read the written weights of one measure by `wp`: scores and residuals are the measure's own."""
     assert cli("weights", "-m", "rbp(p=0.8)", "--ranks", "1000", "-o", "w.csv").code == 0
     runs, qrels = drawn(1)
@@ -459,7 +459,7 @@ def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "problem"),
     [
         ("", "no measure given; for example -m 'rbp(p=0.95)'"),
         ("rbp first.run", "rbp: no such file; did you mean -m 'rbp'?"),
@@ -479,15 +479,15 @@ def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None
         ("first.run qrels.txt -m err", "err has no fixed rank weights"),
     ],
 )
-def test_an_invalid_argument_is_one_line_without_output(words: str, says: str, files: Path, cli: Command) -> None:
+def test_an_invalid_argument_is_one_line_without_output(words: str, problem: str, files: Path, cli: Command) -> None:
     outcome = cli("weights", *words.split())
     assert (outcome.code, outcome.out) == (2, b"")
     assert len(outcome.messages) == 1
-    assert outcome.messages[0].startswith(says)
+    assert outcome.messages[0].startswith(problem)
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "problem"),
     [
         ("first.run missing.txt -m ap", "missing.txt: "),
         ("qrels.txt first.run -m ap", "first.run: "),
@@ -496,25 +496,25 @@ def test_an_invalid_argument_is_one_line_without_output(words: str, says: str, f
         ("first.run none.txt -m rr --normalize sum", "'rr': its weights down to rank 1000 have sum 0; leave out"),
     ],
 )
-def test_wrong_files_are_one_line_and_leave_no_file(words: str, says: str, files: Path, cli: Command) -> None:
+def test_wrong_files_are_one_line_and_leave_no_file(words: str, problem: str, files: Path, cli: Command) -> None:
     (files / "empty.txt").write_text("")
     (files / "other.txt").write_text("9 0 a 1\n")
     (files / "none.txt").write_text("1 0 x 1\n1 0 a 0\n2 0 a 1\n")
     outcome = cli("weights", *words.split(), "-o", "w.csv")
     assert (outcome.code, outcome.out) == (1, b"")
-    assert outcome.messages[-1].startswith(says)
+    assert outcome.messages[-1].startswith(problem)
     assert not (files / "w.csv").exists()
 
 
-def test_wrong_use_in_python_is_a_fault() -> None:
-    for options, says in (
+def test_invalid_use_in_python_is_an_error() -> None:
+    for options, problem in (
         ({"normalize": "sums"}, "invalid value 'sums'; did you mean 'sum'"),
         ({"measures": []}, "no measure"),
         ({"runs": RUNS}, "runs and qrels belong together"),
         ({"qrels": QRELS}, "runs and qrels belong together"),
         ({"tie": "best"}, "unknown option 'tie'; did you mean 'ties'"),
     ):
-        with pytest.raises(InputError, match=says):
+        with pytest.raises(InputError, match=problem):
             gradedeval.weights(**{"measures": "rbp", **options})  # type: ignore[arg-type]
 
 

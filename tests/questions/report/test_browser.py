@@ -60,8 +60,8 @@ class Tab:
 
 @pytest.fixture
 def report(cli: Command, tmp_path: Path) -> Path:
-    done = cli("report", *WORDS, "-o", "report.html")
-    assert (done.code, done.err) == (0, b"")
+    outcome = cli("report", *WORDS, "-o", "report.html")
+    assert (outcome.code, outcome.err) == (0, b"")
     return tmp_path / "report.html"
 
 
@@ -154,7 +154,7 @@ def test_code_in_files_does_not_run(cli: Command, tmp_path: Path, browser: Any) 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 400])
-def test_it_fits_a_screen_and_paper(width: int, scheme: str, report: Path, browser: Any) -> None:
+def test_the_report_fits_a_screen_and_paper(width: int, scheme: str, report: Path, browser: Any) -> None:
     tab = Tab(browser, report, viewport={"width": width, "height": 800}, color_scheme=scheme)
     assert tab.page.evaluate("document.documentElement.scrollWidth") == width
     assert tab.page.locator("#view .lines").is_visible() == (width > 400)
@@ -205,7 +205,7 @@ def test_numeric_topics_sort_as_numbers(cli: Command, tmp_path: Path, browser: A
 
 
 @shared
-def test_48_runs_fit_paper_and_their_names_a_telephone(cli: Command, tmp_path: Path, browser: Any) -> None:
+def test_48_runs_fit_on_paper_and_their_names_on_a_telephone(cli: Command, tmp_path: Path, browser: Any) -> None:
     folder = DATA / "covid-round1"
     runs = sorted(map(str, (folder / "runs").iterdir()))
     succeed(cli("report", *runs, str(folder / "qrels.txt"), "--draws", "100", "--quiet", "-o", "report.html"))
@@ -226,7 +226,7 @@ def test_48_runs_fit_paper_and_their_names_a_telephone(cli: Command, tmp_path: P
     tab.close(tmp_path / "report.html")
 
 
-def test_without_scripts_all_but_the_rankings_is_there(report: Path, browser: Any) -> None:
+def test_without_scripts_only_the_rankings_are_missing(report: Path, browser: Any) -> None:
     tab = Tab(browser, report, java_script_enabled=False)
     assert tab.page.locator(".by-topic tbody tr").count() == 100
     assert tab.page.locator(".heat").nth(1).is_visible()

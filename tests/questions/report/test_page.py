@@ -107,7 +107,7 @@ def small(runs: dict[str, Any], qrels: Any, measures: str, options: Options | No
 THREE = "123"
 
 
-def test_an_order_that_both_runs_unjudged_documents_cannot_turn_is_settled() -> None:
+def test_an_order_that_no_unjudged_documents_can_reverse_is_settled() -> None:
     ahead = {topic: {"r": 9.0, "u": 8.0, "v": 7.0} for topic in THREE}
     behind = {topic: {"u": 9.0, "v": 8.0, "n": 7.0} for topic in THREE}
     page = small({"A": ahead, "B": behind}, {topic: {"r": 1, "n": 0} for topic in THREE}, "p@3")
@@ -201,7 +201,7 @@ def test_topics_have_the_scores_and_the_median_best_and_worst_of_topic_table() -
          "erria alpha_ndcg ia(ndcg)@10 nrbp", Options(subtopics=True)),
     ],
 )  # fmt: skip
-def test_contributions_are_as_explained(runs: tuple[str, ...], qrels: str, measures: str, options: Options) -> None:
+def test_contributions_agree_with_explain(runs: tuple[str, ...], qrels: str, measures: str, options: Options) -> None:
     sources = {name: str(SAMPLES / name) for name in runs}
     settings = ReportSettings(Settings(draws=DRAWS), show=5)
     result = collect(sources, qrels, parse_measures(measures), options, None, settings)
@@ -263,10 +263,10 @@ def test_a_page_allows_no_network_and_names_its_own_style_and_script_by_their_ch
     assert not [attrs for attrs in tags if "style" in attrs or any(name.startswith("on") for name in attrs)]
 
 
-def test_names_that_are_markup_stand_there_as_text(cli: Command, tmp_path: Path) -> None:
+def test_markup_in_names_is_shown_as_text(cli: Command, tmp_path: Path) -> None:
     names = hostile_runs(tmp_path)
-    done = cli("report", *names, "q.txt", "-m", "err@5", "--draws", "50", "-o", "out.html")
-    assert done.code == 0
+    outcome = cli("report", *names, "q.txt", "-m", "err@5", "--draws", "50", "-o", "out.html")
+    assert outcome.code == 0
     text = (tmp_path / "out.html").read_text(encoding="utf-8")
     page = Page(text)
     tags = {tag for tag, _ in page.tags}
@@ -332,7 +332,7 @@ def test_runs_that_share_one_topic_are_not_compared_with_a_note() -> None:
 
 
 @pytest.mark.exhaustive
-def test_it_is_the_same_page_each_time_and_from_python() -> None:
+def test_the_page_is_reproducible_and_equal_in_python() -> None:
     with pytest.warns(gradedeval.EvaluationWarning):
         text = gradedeval.html_report(RUNS, QRELS, MEASURES, draws=DRAWS, show=5)
     assert text == pages.page(findings())
@@ -358,32 +358,35 @@ def test_errors_are_one_line_and_leave_no_file(words: list[str], message: str, c
     (tmp_path / "q").write_text("1 0 d 1\n2 0 d 0\n2 0 e 1\n")
     (tmp_path / "s.csv").write_text("run,topic,measure,score\na,1,ap,1\n")
     original = sorted(tmp_path.iterdir())
-    done = cli("report", "a.run", "b.run", "q", "--quiet", *words)
-    assert done.code != 0
-    assert done.messages == [message]
+    outcome = cli("report", "a.run", "b.run", "q", "--quiet", *words)
+    assert outcome.code != 0
+    assert outcome.messages == [message]
     assert sorted(tmp_path.iterdir()) == original
 
 
-def test_without_qrels_or_without_jinja2_nothing_is_read(cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    done = cli("report", *RUNS, "-o", "r.html")
-    assert (done.code, len(done.messages)) == (1, 1)
+def test_without_qrels_or_jinja2_no_file_is_read(cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    outcome = cli("report", *RUNS, "-o", "r.html")
+    assert (outcome.code, len(outcome.messages)) == (1, 1)
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    done = cli("report", "no-such.run", QRELS, "-o", "r.html")
-    assert (done.code, done.messages) == (2, ["report: jinja2 is not installed; pip install 'gradedeval[report]'"])
+    outcome = cli("report", "no-such.run", QRELS, "-o", "r.html")
+    assert (outcome.code, outcome.messages) == (
+        2,
+        ["report: jinja2 is not installed; pip install 'gradedeval[report]'"],
+    )
 
 
 @pytest.mark.exhaustive
 def test_a_report_to_standard_output_is_the_page_alone(cli: Command, tmp_path: Path) -> None:
-    done = cli("report", RUNS[0], RUNS[1], QRELS, "-m", "p@5", "--test", "bayes", "-o", "-")
-    assert done.text.startswith("<!DOCTYPE html>")
-    assert "P(better)" in done.text
-    assert json.loads(Page(done.text).scripts["data"])["runs"] == ["rivers-bm25.run", "rivers-dense.run"]
+    outcome = cli("report", RUNS[0], RUNS[1], QRELS, "-m", "p@5", "--test", "bayes", "-o", "-")
+    assert outcome.text.startswith("<!DOCTYPE html>")
+    assert "P(better)" in outcome.text
+    assert json.loads(Page(outcome.text).scripts["data"])["runs"] == ["rivers-bm25.run", "rivers-dense.run"]
     assert list(tmp_path.iterdir()) == []
 
 
 @shared
 @pytest.mark.exhaustive
-def test_48_runs_are_on_a_page_in_ten_seconds_and_below_20_megabytes() -> None:
+def test_a_page_of_48_runs_takes_ten_seconds_and_20_megabytes_at_most() -> None:
     folder = DATA / "covid-round1"
     runs = {path.name: str(path) for path in sorted((folder / "runs").iterdir())}
     begin = time.process_time()  # others may be at work here
@@ -403,7 +406,7 @@ def test_a_grade_of_any_size_is_shown_or_refused(grade: str, measure: str, cli: 
     for run, docnos in (("a", "xyz"), ("b", "zyx")):
         Path(run).write_text("".join(f"1 Q0 {docno} 1 {3 - position} t\n" for position, docno in enumerate(docnos)))
     Path("qrels").write_text(f"1 0 x {grade}\n1 0 y 1\n")
-    done = cli("report", "a", "b", "qrels", "-m", measure, "-o", "page.html")
-    assert (done.code == 0) == Path("page.html").exists()
-    if done.code:
-        assert "; " in done.messages[-1]
+    outcome = cli("report", "a", "b", "qrels", "-m", measure, "-o", "page.html")
+    assert (outcome.code == 0) == Path("page.html").exists()
+    if outcome.code:
+        assert "; " in outcome.messages[-1]

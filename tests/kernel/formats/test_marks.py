@@ -30,12 +30,12 @@ def document(**keywords: str) -> Document:
 
 
 def cells(text: str) -> list[str]:
-    """Return the numbers of a LaTeX table, the parts before and behind the point beside each other."""
+    """Return the numbers of a LaTeX table, with the parts before and behind the point in one line."""
     rows = [line.removesuffix(r"\\").split(" & ")[1:] for line in text.splitlines() if line.endswith(r"\\")][1:]
     return ["".join(part.strip() for part in row) for row in rows]
 
 
-def test_latex_marks_numbers_and_keeps_them_aligned() -> None:
+def test_latex_marks_and_aligns_numbers() -> None:
     text = as_latex(document(caption="50% of A_B"), 2)
     assert cells(text) == [
         r"\textbf{0.}\textbf{50}\textsuperscript{\dag{}}",
@@ -77,7 +77,7 @@ def test_latex_names_its_packages(name: str, needs: str) -> None:
     assert needs in as_latex(Document([Table([Column("run")], [[name]])]), None).splitlines()[0]
 
 
-def test_markdown_makes_no_links_and_mentions_of_texts() -> None:
+def test_markdown_escapes_links_and_mentions() -> None:
     text = "by @bob, bob@a.org: https://a.org www.b.org; ndcg@10 at 9:30"
     table = as_markdown(Document([Table([Column("query")], [[text]])]), None)
     escaped = "by @<!-- -->bob, bob@<!-- -->a.org: https\\://a.org www\\.b.org; ndcg@10 at 9:30"
@@ -153,7 +153,7 @@ def test_the_tables_of_every_command_fit_a_column_of_two(log_of: Callable[..., s
     assert "Overfull \\hbox" not in log_of("\n\n".join(table.text for table in tables), "twocolumn")
 
 
-def test_latex_shrinks_a_table_to_its_column_and_never_stretches_it() -> None:
+def test_latex_shrinks_but_never_stretches_a_table_to_its_column() -> None:
     for text in (as_latex(document(), None), as_latex(document(caption="x"), None)):
         start, tabular, after = re.split(r"(\\begin\{tabular\}.*?\\end\{tabular\})", text, flags=re.S)
         shrunk = r"\noindent\resizebox{\ifdim\width>\columnwidth\columnwidth\else\width\fi}{!}{%" + "\n"

@@ -68,7 +68,7 @@ def best_of_all_ideals(ranking: list[str], judged: dict[str, int], p: float, dep
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_it_is_the_overlap_with_the_best_of_all_ideal_rankings(seed: int) -> None:
+def test_the_score_equals_the_overlap_with_the_best_of_all_ideal_rankings(seed: int) -> None:
     dice = random.Random(seed)
     ranking = dice.sample("abcdefgh", dice.randint(1, 8))
     judged = {docno: dice.randint(0, 2) for docno in "abcdexy" if dice.random() < 0.7} | {"z": 2, "w": 0}
@@ -83,7 +83,7 @@ def test_compatibility_by_hand() -> None:
     # The ideal is b, a, c.
     run, judged = {"t": {"a": 3.0, "x": 2.0, "b": 1.0}}, {"t": {"a": 1, "b": 2, "c": 1, "x": 0}}
     scores = gradedeval.evaluate(run, judged, "compat(p=0.5)@3 compat(p=0.5,rel=1)@3").means
-    # By grades: 0 of 1, a of 2, a and b of 3; where all are relevant alike the ideal is a, b, c: a, a, a and b.
+    # By grades: 0 of 1, a of 2, a and b of 3; if all are equally relevant the ideal is a, b, c: a, a, a and b.
     whole = 1 + 0.5 + 0.25
     assert list(scores.values()) == pytest.approx(
         [(0.5 / 2 + 0.25 * 2 / 3) / whole, (1 + 0.5 / 2 + 0.25 * 2 / 3) / whole]

@@ -31,7 +31,7 @@ CANNOT_FALL = {
 }
 """Measures whose plain score is a lower bound: later judgments raise no divisor."""
 
-# Deep and shallow unjudged documents around judged ones, nothing relevant, nothing judged, nothing retrieved.
+# Deep and shallow unjudged documents around judged ones; topics without relevant, judged or retrieved documents.
 TOPICS = [
     Topic((None, 3, None), (2,)),
     Topic((1, None, 0, None), ()),
@@ -84,7 +84,7 @@ def check(measures: Sequence[Measure], topics: Sequence[Topic], unseen: int = 0,
 
 
 @every(BOUNDED)
-def test_every_judgment_stays_within_the_bounds_and_exact_ones_are_reached(measures: Sequence[Measure]) -> None:
+def test_all_judgments_stay_within_the_bounds_and_reach_exact_ones(measures: Sequence[Measure]) -> None:
     check(measures, [*TOPICS, *DEEPER])
 
 
@@ -136,7 +136,7 @@ def test_with_a_lowest_relevant_grade_above_the_top_one_no_judgment_changes_a_sc
     assert not np.nan_to_num(scores.unjudged).any()
 
 
-def test_the_top_grade_itself_and_a_scale_that_goes_on_leave_a_score_open() -> None:
+def test_thresholds_at_the_top_grade_and_open_scales_leave_scores_open() -> None:
     measures = with_rel(3)
     check(measures, TOPICS)
     assert (scored([Topic((None, None, None))], measures).residual > 0).all()
@@ -204,7 +204,7 @@ def test_documents_beyond_a_cutoff_count_with_and_without_a_measure_of_all_ranks
     assert (alone[0, :, 0] < scored(topics, short).score[:, 0]).all()
 
 
-def test_interpolated_precision_at_recall_0_comes_as_low_and_as_high_as_its_bounds() -> None:
+def test_interpolated_precision_at_recall_0_reaches_its_bounds() -> None:
     measures = parse_measures("iprec iprec@2 iprec(recall=0,add=0.9)")
     topics = [*TOPICS, Topic((0, None, None)), Topic((0, None), (0,)), Topic((0, 0))]
     low, high = scored(topics, measures, bounds=True).bounds
@@ -282,7 +282,7 @@ def test_high_is_a_safe_bound_if_grades_can_be_given_in_too_many_ways(monkeypatc
     assert exact[1] < safe[1] <= 1
 
 
-def test_a_measure_of_a_user_has_the_bounds_that_it_declares() -> None:
+def test_a_user_defined_measure_has_its_declared_bounds() -> None:
     @measure(residual="within_run", bounds="rises")
     def found(g: Any) -> Any:
         """Return the number of relevant documents."""

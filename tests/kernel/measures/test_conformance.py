@@ -35,7 +35,7 @@ def test_each_file_equals_the_output_of_the_program(family: str, request: pytest
     assert (FOLDER / f"{family}.json").read_text(encoding="utf-8") == written(family)
 
 
-def test_no_other_file_is_there_and_anyone_may_copy_them() -> None:
+def test_the_folder_has_only_the_vectors_and_their_license_allows_copying() -> None:
     assert {path.name for path in FOLDER.iterdir()} == {"README.md", *(f"{family}.json" for family in families())}
     for page in (FOLDER / "README.md", ROOT / "docs/reference/conformance.md"):
         assert "Anyone may copy, change, publish and use the vectors" in page.read_text(encoding="utf-8")
@@ -80,7 +80,7 @@ def test_the_vectors_are_many_and_each_is_there_once() -> None:
     assert {case.name for case in cases()} == INPUTS.keys()
 
 
-def test_the_exact_program_imports_nothing_of_the_package() -> None:
+def test_the_exact_program_does_not_import_the_package() -> None:
     code = "import sys, tests.support.conformance; sys.exit(any(name.startswith('gradedeval') for name in sys.modules))"
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
     for module in ("conformance", "conformance_measures", "conformance_peers"):

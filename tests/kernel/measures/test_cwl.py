@@ -41,7 +41,7 @@ def test_the_dynamic_bejeweled_player_moves_each_threshold_once() -> None:
     assert score("bpmd(T=1,K=3,of=ed)", [1, 0, 0]) == 1
     # T = 1.2: rank 1: 1 < 1.2 and 1 < 3; rank 2: 1 < 1.7 and 2 < 3.5; rank 3: 1 < 1.2 and 3 ≥ 3.
     assert score("bpmd(T=1.2,K=3,of=ed)", [1, 0, 0]) == 3
-    # The same where the run ends before the walk does.
+    # The same if the run ends before the walk.
     assert score("bpmd(T=1.2,K=3,of=ed)", [1]) == score("bpmd(T=1.2,K=3,of=ed)", [1, 0]) == 3
 
 
@@ -54,7 +54,7 @@ def test_an_endless_list_of_one_gain_has_that_gain_in_every_convergent_measure(m
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.5, 0.875])
-def test_err_of_an_endless_list_is_more_than_its_gain_and_so_no_cwl_measure(alpha: float) -> None:
+def test_err_of_an_endless_list_exceeds_its_gain_and_is_not_a_cwl_measure(alpha: float) -> None:
     exact = alpha / (1 - alpha) * math.log(1 / alpha)
     for length in (0, 1, 50):
         assert score("err", [alpha] * length, alpha) == pytest.approx(exact, abs=1e-12)
@@ -62,7 +62,7 @@ def test_err_of_an_endless_list_is_more_than_its_gain_and_so_no_cwl_measure(alph
 
 
 @pytest.mark.parametrize("name", ENDLESS)
-def test_err_s_own_continuations_tend_to_0_with_depth(name: str) -> None:
+def test_the_continuations_of_err_tend_to_0_with_depth(name: str) -> None:
     values = [0.5, 0.875, 0.25]
     deep = [score(f"{name}(horizon={depth})", values) for depth in (10, 1_000, 100_000)]
     assert deep[0] > deep[1] > deep[2] > 0
@@ -119,7 +119,7 @@ def test_the_example_of_four_documents() -> None:
     assert {name: round(mean, 4) for name, mean in means.items()} == expected
 
 
-def test_the_depth_of_insq_is_known_in_closed_form() -> None:
+def test_the_depth_of_insq_equals_its_closed_form() -> None:
     # V(i) = (2T)² / (i + 2T − 1)², so ΣV = 4 ψ₁(2) = 4 (π²/6 − 1) for T = 1, however long the run is.
     for length in (0, 3, 40):
         assert score("insq(of=ed)", [0.5] * length) == pytest.approx(4 * (math.pi**2 / 6 - 1), abs=1e-12)
@@ -131,7 +131,7 @@ def test_a_cutoff_sums_the_weights_of_the_full_depth() -> None:
     assert score("inst@1", [1, 0]) != pytest.approx(score("inst@1", [1, 1]))
 
 
-def test_a_goal_that_is_far_away_keeps_the_forager_without_overflow() -> None:
+def test_a_distant_goal_keeps_the_forager_without_overflow() -> None:
     assert score("ift(T=1000,b1=0.9,R1=100)", [1, 0]) == 0
     assert score("ift(T=2,b1=0,R1=1)", [1, 1]) == 1
 
@@ -157,10 +157,10 @@ def half(state: UserState) -> Any:
     return np.full(state.gain.shape, 0.5)
 
 
-def test_measures_of_one_continuation_keep_their_own_rest() -> None:
+def test_measures_of_one_continuation_keep_separate_tails() -> None:
     run, qrels = {"t": {"a": 1.0}}, {"t": {"a": 1}}
     measures = {rest: cwl(tail=lambda state, rest=rest: rest)(half) for rest in (10.0, 2.0, 0.0)}
-    # ΣV = 1 + rest / 2, and the one document has all the gain.
+    # ΣV = 1 + rest / 2, and a single document has all the gain.
     for order in (list(measures), list(measures)[::-1]):
         for rest in order:
             alone = gradedeval.evaluate(run, qrels, [measures[rest]]).by_topic("half")["t"]
@@ -169,7 +169,7 @@ def test_measures_of_one_continuation_keep_their_own_rest() -> None:
         assert [measures[rest].score(g)[0] for rest in order] == pytest.approx([1 / (1 + r / 2) for r in order])
 
 
-def test_cwl_may_stand_bare_over_a_function() -> None:
+def test_cwl_decorates_a_function_without_arguments() -> None:
     assert float(cwl(half).score(gains([1, 1, 1]))[0]) == pytest.approx(score("rbp(p=0.5)", [1, 1, 1]))
 
 
@@ -212,7 +212,7 @@ NAMES = {
 }
 
 
-def ours(name: str) -> str:
+def in_our_notation(name: str) -> str:
     for shape, written in NAMES.items():
         match = re.fullmatch(shape, name.strip())
         if match:
@@ -220,15 +220,15 @@ def ours(name: str) -> str:
     raise AssertionError(name)
 
 
-def printed(file: Path) -> Iterator[tuple[str, str, list[float]]]:
+def read_printed(file: Path) -> Iterator[tuple[str, str, list[float]]]:
     """Return topic, measure in gradedeval's notation, and the numbers of each line."""
     for line in file.read_text().splitlines():
         topic, name, *numbers = line.split("\t")
         if topic != "Topic":
-            yield topic, ours(name), [float(number) for number in numbers]
+            yield topic, in_our_notation(name), [float(number) for number in numbers]
 
 
-def scored(run: Path, gains: Path, measures: list[str], **options: Any) -> dict[tuple[str, str], list[float]]:
+def evaluate_gains(run: Path, gains: Path, measures: list[str], **options: Any) -> dict[tuple[str, str], list[float]]:
     scores = gradedeval.evaluate(
         run, gains, all_quantities(parse_measures(measures)), like="cwl_eval", residuals="difference", **options
     )
@@ -255,12 +255,14 @@ def dynamic_players(gains: Path, costs: Path | None) -> dict[str, list[float]]:
     results = {}
     for topic, listed in runs.items():
         cost = [float(prices.get(kind, 1)) for _, kind in listed]
-        given = {"T": 1000, "K": 10, "hb": 1, "hc": 1, "mid": 0.5, "horizon": 1000}
+        parameters = {"T": 1000, "K": 10, "hb": 1, "hc": 1, "mid": 0.5, "horizon": 1000}
         five = []
         for rest in (0.0, 1.0):
             values = [judged.get((topic, docno), rest) for docno, _ in listed]
             with in_doubles():
-                five.append([by_definition("bpmd", given | {"of": of}, None, values, rest, cost) for of in QUANTITIES])
+                five.append(
+                    [by_definition("bpmd", parameters | {"of": of}, None, values, rest, cost) for of in QUANTITIES]
+                )
         results[topic] = five[0] + [best - score for score, best in zip(*five, strict=True)]
     return results
 
@@ -292,10 +294,10 @@ def test_wrong_arguments_of_a_continuation_are_refused_at_once(continuation: Any
 def test_every_number_that_cwl_eval_prints(file: Path) -> None:
     parts = file.name.split(".")
     gains = CWL / (parts[1] if parts[1] in ("gain_file", "qrel_file") else "qrel_file")
-    lines = list(printed(file))
+    lines = list(read_printed(file))
     names = list(dict.fromkeys(name for _, name, _ in lines))
     options = {"costs": CWL / "cost_file"} if "cost" in parts else {}
-    scores = scored(CWL / "result_file", gains, names, **options)
+    scores = evaluate_gains(CWL / "result_file", gains, names, **options)
     compared = [
         (topic, name, column, theirs, scores[topic, name][column])
         for topic, name, numbers in lines
@@ -312,10 +314,12 @@ def test_every_number_that_cwl_eval_prints(file: Path) -> None:
 
 
 @shared
-def test_the_dynamic_player_of_its_own_collection_by_hand() -> None:
+def test_the_dynamic_player_of_the_collection_of_cwl_eval_by_hand() -> None:
     # T1 has the gains 1 0 1 1 0 0 1 0 1 0. K moves by r − ½ after each rank, so that rank i may be paid for while
     # i < 10 + (found above i) − (i−1)/2: at rank 10 that is 10 < 10 + 5 − 4.5, at rank 11 it is 11 ≥ 10 + 5 − 5.
-    values = scored(CWL / "result_file", CWL / "qrel_file", [FAULTY])["T1", FAULTY]
+    values = evaluate_gains(CWL / "result_file", CWL / "qrel_file", [FAULTY])["T1", FAULTY]
     assert values[:5] == [pytest.approx(5 / 11), pytest.approx(5), 1, 11, 11]
-    theirs = {(topic, name): numbers for topic, name, numbers in printed(CWL / "expected/cwltests.metrics_file.out")}
+    theirs = {
+        (topic, name): numbers for topic, name, numbers in read_printed(CWL / "expected/cwltests.metrics_file.out")
+    }
     assert theirs["T1", FAULTY] == [0.5, 5.0, 1.0, 10.0, 10.0]

@@ -100,13 +100,13 @@ def test_a_weighting_without_a_finite_sum_needs_a_cutoff(name: str) -> None:
     assert "@" in refused.value.hint
 
 
-def test_the_rank_may_weigh_more_further_down_and_says_so() -> None:
+def test_weights_that_rise_with_the_rank_are_not_monotone() -> None:
     assert [
         not measure.monotone for measure in parse_measures(f"poisson poisson(alpha=2) wp(file={SAMPLES}/attention.csv)")
     ] == [False, True, False]
 
 
-def test_a_file_that_was_edited_counts_as_it_is_now(tmp_path: Path) -> None:
+def test_an_edited_file_is_read_again(tmp_path: Path) -> None:
     file = tmp_path / "w.csv"
     for content, weight in (("1,0.5\n", 0.5), ("1,0.7\n", 0.7)):
         file.write_text(content)
@@ -117,7 +117,7 @@ def test_a_file_that_was_edited_counts_as_it_is_now(tmp_path: Path) -> None:
         assert score(f"ddm(file={file},of=ed)", [1.0]) == depth
 
 
-def test_the_signature_tells_one_content_of_a_file_from_another(tmp_path: Path) -> None:
+def test_the_signature_changes_with_the_content_of_a_file(tmp_path: Path) -> None:
     file = tmp_path / "w.csv"
     signatures = []
     for content in ("1,0.5\n", "1,0.7\n"):

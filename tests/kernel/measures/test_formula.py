@@ -261,7 +261,7 @@ def test_reserved_names_are_refused_in_formulas(parameter: str, name: str) -> No
 
 
 @pytest.mark.parametrize("text", ["0.5 # *9", "0.5\n", "1_0*r", "r\\\n+1"])
-def test_a_formula_is_no_more_than_a_formula(text: str) -> None:
+def test_a_formula_allows_no_other_python(text: str) -> None:
     with pytest.raises(InputError, match="is not allowed"):
         read_formula(text)
 
@@ -275,7 +275,7 @@ def test_a_cutoff_ends_every_quantity_at_its_rank() -> None:
         assert score(f"rbp(of={of})@3", values[:3]) == pytest.approx(value)
 
 
-def test_patience_without_a_goal_is_no_parameter_of_ift() -> None:
+def test_ift_needs_a_goal_for_each_parameter_of_patience() -> None:
     for written in ("ift(T=2,b2=3)", "ift(A=0.2,b1=5)", "ift(A=0.2,R1=5)"):
         with pytest.raises(InputError, match=r"but only . is given"):
             parse_measures(written)

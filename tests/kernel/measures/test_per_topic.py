@@ -21,7 +21,7 @@ def plain_ndcg(grades: Any, ideal: Any, *, base: float = 2) -> float:
 
 
 @pytest.mark.parametrize("cut", ["", "@1", "@2", "@10"])
-def test_it_sees_the_grades_of_both_rankings_down_to_the_cutoff(cut: str) -> None:
+def test_the_function_gets_the_grades_of_both_rankings_down_to_the_cutoff(cut: str) -> None:
     measure = plain_ndcg if not cut else plain_ndcg @ int(cut[1:])
     scores = gradedeval.evaluate(RUN, QRELS, [measure, f"ndcg{cut}"])
     mine, theirs = (scores.by_topic(name) for name in scores.labels)
@@ -38,7 +38,7 @@ def test_parameters_gain_schemes_and_arrays_work() -> None:
     assert ours == pytest.approx(built_in)
 
 
-def seen(**properties: Any) -> list[tuple[list[float], list[float]]]:
+def rankings_seen(**properties: Any) -> list[tuple[list[float], list[float]]]:
     calls = []
 
     def watched(grades: Any, ideal: Any) -> int:
@@ -51,10 +51,10 @@ def seen(**properties: Any) -> list[tuple[list[float], list[float]]]:
 
 
 def test_unjudged_documents_are_as_the_options_say() -> None:
-    assert seen()[0] == ([1, 0, 2, 0, 0], [2, 1])
-    assert seen(judged_only=True)[0] == ([1, 2, 0, 0], [2, 1])
-    assert seen(judged_only=True, negative="unjudged")[0] == ([1, 2, 0], [2, 1])
-    assert seen(topics="qrels", depth=2)[1] == ([3, 0], [3, 1])
+    assert rankings_seen()[0] == ([1, 0, 2, 0, 0], [2, 1])
+    assert rankings_seen(judged_only=True)[0] == ([1, 2, 0, 0], [2, 1])
+    assert rankings_seen(judged_only=True, negative="unjudged")[0] == ([1, 2, 0], [2, 1])
+    assert rankings_seen(topics="qrels", depth=2)[1] == ([3, 0], [3, 1])
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_failure_names_the_line_and_the_topic() -> None:
         gradedeval.ltr.swap_deltas(mine, [1, 0, 0])
 
 
-def test_a_plain_function_without_the_keyword_is_told_of_it() -> None:
+def test_the_error_for_a_plain_function_names_the_keyword() -> None:
     def two(grades: Any, ideal: Any) -> Any:
         return grades[0]
 
@@ -142,11 +142,11 @@ def test_the_error_for_a_failing_function_names_its_traceback() -> None:
     assert "ZeroDivisionError" in failed.value.trace
 
 
-def test_it_has_no_residual() -> None:
+def test_a_measure_per_topic_has_no_residual() -> None:
     assert gradedeval.evaluate(RUN, QRELS, plain_ndcg, residuals=True).residuals["plain_ndcg"] is None
 
 
-def test_a_parameter_without_its_star_is_told() -> None:
+def test_the_error_for_a_positional_parameter_names_the_star() -> None:
     def forgot(grades: Any, ideal: Any, p: float = 0.5) -> float:
         return p
 
@@ -158,7 +158,7 @@ def test_a_parameter_without_its_star_is_told() -> None:
         gradedeval.measure(per_topic=True)(forgot)
 
 
-def test_a_function_that_is_not_declared_is_told_how() -> None:
+def test_the_error_for_an_undeclared_function_names_the_decorator() -> None:
     def mine(grades: Any, ideal: Any) -> float:
         return 1.0
 

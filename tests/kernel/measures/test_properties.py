@@ -42,7 +42,7 @@ LOOKING = [
     for measure in VARIANTS
     if measure.definition.gain is not None and measure.definition.relevance_only and rises_with_grade(measure)
 ]
-# Users whom a good document sates go home earlier when it moves up, and may miss what they had found before: such a
+# Users sated by a good document stop earlier when it moves up, and may miss documents found before: such a
 # measure says so of itself.
 UNSATED = [measure for measure in LOOKING if measure.monotone]
 
@@ -103,7 +103,7 @@ def test_moving_a_better_document_up_never_hurts_in_depth(measures: Sequence[Mea
 @every(ENDLESS)
 @drawn(12)
 @given(topic=any_topic, tail=st.lists(st.sampled_from([None, 0, 1, 2, 3]), max_size=30), data=st.data())
-def test_the_bound_of_endless_measures_holds_however_the_run_goes_on(
+def test_the_bound_of_endless_measures_holds_for_any_continuation_of_the_run(
     measures: Sequence[Measure], topic: Topic, tail: list[int | None], data: st.DataObject
 ) -> None:
     judged = [
@@ -352,7 +352,7 @@ NOT_FINITE = ["q(beta=1e999)", "q(beta=inf)", "q(beta=nan)", "q(gain=0:1e999)", 
 
 
 @pytest.mark.parametrize("text", NOT_FINITE)
-def test_a_number_that_is_not_finite_is_no_value(text: str) -> None:
+def test_numbers_that_are_not_finite_are_refused(text: str) -> None:
     with pytest.raises(InputError, match=r"beta|gain|g="):
         parse_measures(text)
 

@@ -97,7 +97,7 @@ def test_tools_are_cited_in_the_order_of_the_source(cli: Command) -> None:
     assert keys == ["robertson2008new", "zhang2010click", "treceval"]
 
 
-def test_a_measure_of_a_user_without_a_paper_says_so(cli: Command, tmp_path: Path) -> None:
+def test_the_page_of_a_user_defined_measure_names_its_source(cli: Command, tmp_path: Path) -> None:
     plugin = tmp_path / "mine.py"
     lines = ("import gradedeval", "@gradedeval.measure()", "def mine(g):",
              '    """Mine.', "", "    Σ", "", "    Our wiki.", '    """',

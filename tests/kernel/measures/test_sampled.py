@@ -80,7 +80,7 @@ def test_estimates_of_a_full_sample_equal_the_estimated_measures() -> None:
     assert list(estimates.values()) == pytest.approx(expected, abs=1e-4)
 
 
-def test_a_sample_reads_alike_from_files_frames_and_dicts() -> None:
+def test_samples_from_files_frames_and_dicts_are_equal() -> None:
     pandas = pytest.importorskip("pandas")
     nested = {"t": {docno: {stratum: grade} for docno, (stratum, grade) in SAMPLED.items()}}
     rows = [{"topic": "t", "docno": d, "stratum": s, "grade": grade} for d, (s, grade) in SAMPLED.items()]
@@ -97,7 +97,7 @@ def test_unsampled_documents_are_unjudged() -> None:
     assert judged == 3 / 6  # a, b and c
 
 
-def test_without_strata_all_are_one_and_a_note_says_so() -> None:
+def test_without_strata_a_topic_is_one_stratum_with_a_note() -> None:
     run, qrels = {"t": {"a": 2.0, "b": 1.0}}, {"t": {"a": -1, "b": 1, "c": 0}}
     with pytest.warns(EvaluationWarning, match="so xinfap treats each topic as a single stratum"):
         mean = gradedeval.evaluate(run, qrels, "xinfap", negative="unjudged").means["xinfap"]

@@ -92,7 +92,7 @@ def by_ir_measures(spelled: str) -> dict[str, float]:
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("spelled", [name for name in IR_MEASURES if name.split("(")[0].split("@")[0] not in DIFFERENT])
-def test_it_has_the_value_of_ir_measures(spelled: str) -> None:
+def test_values_equal_ir_measures(spelled: str) -> None:
     theirs = by_ir_measures(spelled)
     rounded = 1e-5 if "exp-log2" in spelled else 1e-9  # gdeval prints five digits
     assert by_topic(spelled) == pytest.approx(theirs, abs=rounded)
@@ -117,7 +117,7 @@ def test_measures_with_documented_differences_agree_otherwise(spelled: str, opti
 
 
 @pytest.mark.parametrize("spelled", [name for name in BY_INTENT if not name.startswith("alpha_DCG")])
-def test_it_has_the_value_of_pyndeval(spelled: str) -> None:
+def test_values_equal_pyndeval(spelled: str) -> None:
     ir_measures = pytest.importorskip("ir_measures")
     pytest.importorskip("pyndeval")
     import pandas as pd
@@ -157,7 +157,7 @@ def test_names_of_evaluators_have_the_values_of_their_formulas() -> None:
         assert {name: scores[name][topic] for name in scores} == pytest.approx(expected, abs=1e-12)
 
 
-def test_they_have_the_values_of_pytrec_eval() -> None:
+def test_values_equal_pytrec_eval() -> None:
     pytrec_eval = pytest.importorskip("pytrec_eval")
     names = [
         name for name in TREC_EVAL if "." not in name and re.split(r"_[\d]", name)[0] in pytrec_eval.supported_measures
@@ -172,11 +172,11 @@ def test_they_have_the_values_of_pytrec_eval() -> None:
 
 
 @pytest.mark.parametrize(("spelled", "theirs"), [(name, mean) for name, (_, mean) in RANX.items() if mean is not None])
-def test_it_has_the_value_of_ranx(spelled: str, theirs: float) -> None:
+def test_values_equal_ranx(spelled: str, theirs: float) -> None:
     assert gradedeval.evaluate(RANX_RUN, RANX_QRELS, spelled)[spelled] == pytest.approx(theirs, abs=1e-12)
 
 
-def test_cwl_eval_prints_its_metrics_so() -> None:
+def test_names_of_cwl_eval_equal_its_output() -> None:
     ruler = pytest.importorskip("cwl.ruler.cwl_ruler")
     printed = [name.strip() for name in CWL_EVAL if "CWLMetric" not in name]
     for written in (name for name in CWL_EVAL if "CWLMetric" in name):
@@ -211,7 +211,7 @@ def test_names_without_an_equivalent_are_refused(spelled: str, problem: str) -> 
 
 
 @QUIETLY
-def test_a_name_that_means_something_else_there_is_noted() -> None:
+def test_names_with_another_meaning_in_other_tools_are_noted() -> None:
     def notes(measure: str, qrels: Any, **options: Any) -> list[str]:
         notes = gradedeval.evaluate(RUN, qrels, measure, **options).notes
         return [note for note in notes if "ir_m" in note or "ranx" in note]
@@ -226,7 +226,7 @@ def test_a_name_that_means_something_else_there_is_noted() -> None:
 @QUIETLY
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("spelled", [name for name in CWL_EVAL if name not in ("P@10", "AP", "RR")])
-def test_it_has_the_value_of_cwl_eval_with_its_preset_and_a_note_without(spelled: str) -> None:
+def test_values_equal_cwl_eval_with_its_preset_and_have_a_note_without(spelled: str) -> None:
     judged = {topic: {docno: grade / 4 for docno, grade in grades.items()} for topic, grades in QRELS.items()}
     plain = gradedeval.evaluate(RUN, judged, spelled)
     there = gradedeval.evaluate(RUN, judged, spelled, like="cwl_eval")
@@ -248,8 +248,7 @@ def test_it_has_the_value_of_cwl_eval_with_its_preset_and_a_note_without(spelled
 
 
 def of_cwl_eval(spelled: str) -> tuple[str, list[float]]:
-    """Return the class of cwl_eval and its parameters: as written, or from the equivalent line of its file of
-    metrics."""
+    """Return the class of cwl_eval and its parameters, as written or from the equivalent line of metrics."""
     classes = {
         "RBP": "RBP", "NDCG": "NDCG", "INST": "INST", "INSQ": "INSQ", "TBG": "TBG", "U": "UMeasure", "NPV": "NPV",
         "BPM-Static": "BPM", "BPM-Dynamic": "BPMD", "IFT-C1": "IFTGoal", "IFT-C2": "IFTRate",
@@ -413,7 +412,7 @@ def test_a_word_may_name_several(written: str, names: list[str]) -> None:
 
 
 @pytest.mark.parametrize("written", ["ndcg@3..1", "ndcg@1..1001"])
-def test_a_range_of_cutoffs_goes_up_and_ends(written: str) -> None:
+def test_ranges_of_cutoffs_ascend_and_are_finite(written: str) -> None:
     says = r"is not an ascending range of at most 1,000 cutoffs; for example 'ndcg@1\.\.10'"
     with pytest.raises(InputError, match=says):
         parse_measures(written)

@@ -126,7 +126,7 @@ def test_great_patience(measure: str, exact: float) -> None:
 
 def test_great_patience_and_documents_that_cost() -> None:
     # Half of the users are gone after 1e12 seconds: the first document takes 3e12, an eighth is left.
-    batch = costly([1.0], [3e12])
+    batch = gains_with_costs([1.0], [3e12])
     (measure,) = parse_measures("tbg(h=1e12,of=ed)")
     assert measure.score(batch) == pytest.approx([1 + 1442695040889.4634074 / 8], rel=1e-14)
 
@@ -206,7 +206,7 @@ def test_a_forager_with_endless_patience_stays_for_ever() -> None:
     assert score("ift(A=.2,b2=1e-30,R2=1,of=ed)", [0.0]) == pytest.approx(1 + 1e30 * math.exp(-0.2), rel=1e-14)
 
 
-def test_each_topic_has_its_own_forager() -> None:
+def test_foragers_of_topics_are_independent() -> None:
     (measure,) = parse_measures("ift(A=.2,b2=1e-5,R2=10,of=ed)")
     gain = np.array([[1.0, 0, 0], [0, 0, 0], [1.0, 0, 0], [1.0, 1, 0]])
     number = np.array([3, 3, 3, 2])
@@ -234,7 +234,7 @@ def test_some_users_look_at_rank_1_of_an_empty_ranking() -> None:
 
 
 @pytest.mark.parametrize("measure", OWN, ids=str)
-def test_everybody_looks_at_rank_1(measure: Measure) -> None:
+def test_all_users_look_at_rank_1(measure: Measure) -> None:
     cut = measure @ 3 if measure.definition.cutoff == "required" else measure
     for values in ([], [0.0], [1.0]):
         assert score(cut(of="ed"), values) >= 1
@@ -249,7 +249,7 @@ WALKED = [
 ]
 
 
-def costly(values: list[float], costs: list[float], tail: float = 0.0, k: int | None = None) -> Gains:
+def gains_with_costs(values: list[float], costs: list[float], tail: float = 0.0, k: int | None = None) -> Gains:
     batch = gains(values, tail, k)
     return replace(batch, cost=np.array([costs], dtype=np.float64).reshape(batch.gain.shape))
 
@@ -270,7 +270,7 @@ def test_all_five_quantities_equal_plain_loops(name: str, horizon: int) -> None:
         values = [draw.choice([0.0, 0.0, 0.25, 0.5, 0.875, 1.0]) for _ in range(length)]
         costs = [draw.choice([1.0, 0.25, 0.5, 2.5, 6.0]) for _ in range(length)]
         tail = draw.choice([0.0, 0.0, 0.5, 0.875, 1.0])
-        batch = costly(values[:k], costs[:k], tail, k)
+        batch = gains_with_costs(values[:k], costs[:k], tail, k)
         for of in QUANTITIES:
             value = float(measure(of=of, horizon=horizon).score(batch)[0])
             parameters = dict(measure.parameters) | {"of": of, "horizon": horizon}

@@ -79,7 +79,7 @@ def test_a_thousand_tied_documents_with_one_relevant() -> None:
     assert list(scores.means.values()) == pytest.approx([harmonic, harmonic, 0.01, harmonic / 2])
 
 
-def test_without_ties_nothing_changes() -> None:
+def test_averages_without_ties_equal_the_plain_scores() -> None:
     run = {"t": {docno: float(score) for score, docno in enumerate("hgfedcba")}, "u": {"a": 1.0}}
     judged = {"t": {"a": 1, "c": 3, "d": 2, "h": 1, "x": 1}, "u": {"b": 1}}
     chosen = [measure for measure in AVERAGED if measure.definition.summary == "mean"]

@@ -145,7 +145,7 @@ SCORES: list[tuple[str, str, Mapping[str, float], float]] = [
     ("rr", "a b c", HALVES, 1 / 2),
     ("rr(rel=0.5)", "a b c", HALVES, 1),
     ("rr(rel=1.5)", "a b c", HALVES, 1 / 3),
-    # The defaults are those of the papers. Grade 1 of 3: (2 − 1)/8 for err and its kin, 1/3 for rbp and gap, 1 for dcg.
+    # Defaults from the papers. Grade 1 of 3: (2 − 1)/8 for err and its kin, 1/3 for rbp and gap, 1 for dcg.
     ("err", "a", SATISFYING, 1 / 8),
     ("cascade", "a", SATISFYING, 1 / 8),
     ("nerr@1", "a", SATISFYING, 1 / 7),
@@ -174,19 +174,19 @@ SCORES: list[tuple[str, str, Mapping[str, float], float]] = [
     # Fractional grades are thresholds. Grades 0.5 and 1, each with ½. Run a b: ½ (1 + 1) + ½ · ½, over ½ + 1.
     ("gap", "a b", FRACTIONS, (1 + 1 / 4) / (3 / 2)),
     ("gprecision(g=3:1)@1", "a", FRACTIONS, 3 / 4),
-    # Graded precision is a share whatever the gains: the g_j are chances of exclusive events and sum to 1. With linear
+    # Graded precision is a share for any gains: the g_j are chances of exclusive events and sum to 1. With linear
     # gains they are ⅓ each. Run a u with a at the top grade 3: ½ (1 + 0).
     ("gprecision(gain=linear)@2", "a u", {"a": 3, "b": 1, "c": 2}, 1 / 2),
-    # Measures that differ from their papers. set: (3^½ − 1) in all over (2^½ − 1) of rank 1, where the paper's total
+    # Measures that differ from their papers. set: (3^½ − 1) in all over (2^½ − 1) of rank 1, the paper's total
     # would be 2^½.
     ("set(of=etu)@2", "a b", BOTH, (math.sqrt(3) - 1) / (math.sqrt(2) - 1)),
     # tbg: the paper's sum, in which half of the users are left after a document of cost h.
     ("tbg(h=1,of=etu)", "a b", SECOND, 1 / 2),
-    # u: attention where the second document begins, 1 − 1/4; in the paper it is that where it ends, 1 − 2/4.
+    # u: attention at the start of the second document, 1 − 1/4; in the paper, at its end, 1 − 2/4.
     ("u(L=4,of=etu)", "a b", SECOND, 3 / 4),
-    # gprecision: of thresholds 1 and 2, half and all users; at rank 2 by those who take grade 1 for relevant it is 1.
+    # gprecision: of thresholds 1 and 2, half and all users; at rank 2, for users of threshold 1, it is 1.
     ("gprecision@2", "b a", GRADES, (1 + 1 / 2) / 2),
-    # g: 0.5 / log2(2 + 0.5 − 0.5) over 0.5, where trec_eval's ideal would be at 1 after the first rank.
+    # g: 0.5 / log2(2 + 0.5 − 0.5) over 0.5; trec_eval's ideal would be at 1 after the first rank.
     ("g(gain=0:0.5)", "a", ONE, 1),
     # rbp_resid: beyond the end, though all that is retrieved is judged.
     ("rbp_resid(p=0.5)", "a b", SECOND, 1 / 4),
@@ -201,7 +201,7 @@ def test_a_score_worked_by_hand(measure: str, docnos: str, judged: Mapping[str, 
     assert score(measure, docnos, judged) == exactly(worked)
 
 
-# The run a u c n b, where u and n are unjudged and d is missed.
+# The run a u c n b: u and n are unjudged, and d is missed.
 FOUR = {"a": 3, "b": 0, "c": 1, "d": 2}
 LINEAR_NDCG, EXPONENTIAL_NDCG = 3.5 / (3.5 + 2 / LOG3), 7.5 / (7.5 + 3 / LOG3)
 BY_THIRDS = 0.2 * (3 / 4 + 1 / 4 * 0.64)  # rbp with grades of 4
@@ -230,7 +230,7 @@ RULED: list[tuple[str, str, Mapping[str, float], Rules, float]] = [
     # It drops spam if spam is unjudged.
     ("rr", "spam a", SPAM, {"judged_only": True}, 1 / 2),
     ("rr", "spam a", SPAM, {"judged_only": True, "negative": "unjudged"}, 1),
-    # Spam is judged unless it is said to be unjudged. Run spam a: R = 1, and N = 1 only where spam is judged.
+    # Spam is judged unless an option makes it unjudged. Run spam a: R = 1, and N = 1 only if spam is judged.
     *((measure, "spam a", SPAM, {}, value) for measure, value in (("bpref", 0), ("judged@2", 1), ("unjudged@2", 0))),
     *((measure, "spam a", SPAM, {}, value) for measure, value in (("p@2", 1 / 2), ("rr", 1 / 2), ("num_ret", 2))),
     ("bpref", "spam a", SPAM, {"negative": "unjudged"}, 1),
@@ -255,12 +255,12 @@ RULED: list[tuple[str, str, Mapping[str, float], Rules, float]] = [
     # An explicit option beats the other tool's.
     ("bpref", "spam a", SPAM, {"like": "trec_eval", "negative": "judged"}, 0),
     ("err", "a", {"a": 3}, {"like": "gdeval", "top_grade": 3}, 7 / 8),
-    # Gains written in a measure beat the other tool's, whatever gains are given for all measures.
+    # Gains written in a measure beat the other tool's, with any gains for all measures.
     ("ndcg(gain=linear)", "a u c n b", FOUR, {"like": "gdeval"}, LINEAR_NDCG),
     ("ndcg(gain=linear)", "a u c n b", FOUR, {"like": "gdeval", "gain": "exp"}, LINEAR_NDCG),
     ("rbp(p=0.8,gain=linear)", "a u c n b", FOUR, {"like": "ir_measures"}, BY_THIRDS),
     ("rbp(p=0.8,gain=linear)", "a u c n b", FOUR, {"like": "ir_measures", "gain": "exp"}, BY_THIRDS),
-    # So do gains given for all measures, also where they are the default, and where ir_measures has 0 and 1.
+    # So do gains given for all measures, also if they are the default, and if ir_measures has 0 and 1.
     ("ndcg", "a u c n b", FOUR, {"like": "gdeval", "gain": "linear"}, LINEAR_NDCG),
     ("ndcg", "a u c n b", FOUR, {"like": "trec_eval", "gain": "exp"}, EXPONENTIAL_NDCG),
     ("rbp", "a u c n b", FOUR, {"like": "ir_measures", "gain": "linear"}, BY_THIRDS),
@@ -354,14 +354,14 @@ def test_the_residual_of_the_example_of_four_judged_documents() -> None:
     assert f"{row.residual:.4f}" == "0.5901"
 
 
-def test_a_cascade_with_a_utility_from_a_file_is_worth_nothing_after_its_last_line(tmp_path: Path) -> None:
+def test_a_cascade_with_a_utility_from_a_file_has_no_gain_after_its_last_line(tmp_path: Path) -> None:
     file = tmp_path / "utility.txt"
     file.write_text("1\n0.5\n", encoding="utf-8")
     measure = f'cascade(utility="{file}",rel=1)'
     assert score(measure, "a x y", {"a": 1}) == 1
     assert score(measure, "x a y", {"a": 1}) == 0.5
     assert score(measure, "x y a", {"a": 1}) == 0
-    # The best case of a run of one unjudged document: everybody stops there. Of an irrelevant one: at rank 2.
+    # The best case of a run of one unjudged document: all users stop there. Of an irrelevant one: at rank 2.
     assert residual(measure, "u", {"a": 1}) == 1
     assert residual(measure, "b", {"a": 1, "b": 0}) == 0.5
     assert residual(measure, "b b2", {"a": 1, "b": 0, "b2": 0}) == 0
@@ -500,9 +500,9 @@ def test_all_documents_of_the_best_ranking_of_erria_have_the_top_gain() -> None:
 def test_an_equal_top_grade_and_grades_of_other_topics_leave_graded_precision_unchanged(measure: str) -> None:
     judged = {"a": 1, "b": 3, "x": 0}
     alone = evaluate({"t": ranked("a b")}, {"t": judged}, measure)
-    told_top = evaluate({"t": ranked("a b")}, {"t": judged}, measure, top_grade=3)
-    assert told_top.means == alone.means
-    assert told_top.signature == alone.signature
+    with_top_grade = evaluate({"t": ranked("a b")}, {"t": judged}, measure, top_grade=3)
+    assert with_top_grade.means == alone.means
+    assert with_top_grade.signature == alone.signature
     with_second_topic = evaluate({"t": ranked("a b"), "s": ranked("c")}, {"t": judged, "s": {"c": 2}}, measure)
     assert with_second_topic.by_topic(measure)["t"] == alone.means[measure]
 
@@ -618,7 +618,7 @@ def test_chosen_topics_restrict_the_qrels_and_the_run(chosen: list[Any]) -> None
     assert note.startswith("qrels: 1 of 2 topics has no relevant documents (none) and scores 0")
 
 
-def test_chosen_topics_come_from_a_file_too(tmp_path: Path) -> None:
+def test_chosen_topics_are_read_from_a_file(tmp_path: Path) -> None:
     fold = tmp_path / "fold1"
     fold.write_text("good\nextra\n", encoding="utf-8")
     assert by_topic("rr", RUN, QRELS, topics_from=fold) == {"good": 1}
@@ -688,14 +688,14 @@ RESIDUALS: list[tuple[str, str, Mapping[str, float], Rules, float]] = [
     ("f1@2", "a u", SHORT, {}, 4 / 6 - 2 / 5),  # u would be one more that is relevant
     # rr: u in rank 2 could be the first relevant one.
     ("rr@2", "a u", {"a": 0}, {"top_grade": 1}, 1 / 2),
-    # Grades up to 0.5 that are gains: beyond the first rank lies p·0.5, or p·1 where a gain of 1 is possible.
+    # Grades up to 0.5 that are gains: beyond the first rank lies p·0.5, or p·1 if a gain of 1 is possible.
     ("rbp(p=0.8,gain=grade)", "a", {"a": 0.5}, {}, 0.8 * 0.5),
     ("rbp(p=0.8,gain=grade)", "a", {"a": 0.5}, {"top_grade": 1}, 0.8),
     ("gprecision(gain=linear)@2", "a u", {"a": 3, "b": 1, "c": 2}, {}, 1 / 2),  # u could be at the top grade too
     # Spam that is unjudged could be better than it looks. rr of spam a: ½, and 1 if spam were relevant.
     ("rr", "spam a", SPAM, {}, 0),
     ("rr", "spam a", SPAM, {"negative": "unjudged"}, 1 / 2),
-    # Run a x u: rr(rel=2)@1 is 0. At the cutoff nothing is open; in full, u in rank 3 is: ⅓.
+    # Run a x u: rr(rel=2)@1 is 0. At the cutoff no rank is open; in full, rank 3 with u is: ⅓.
     ("rr(rel=2)@1", "a x u", {"a": 1, "x": 0, "b": 2}, {}, 0),
     ("rr(rel=2)@1", "a x u", {"a": 1, "x": 0, "b": 2}, {"residual_depth": "full"}, 1 / 3),
     # Without a relevant document known u would be the only one, at rank 2. q: (1 + 1) / (2 + 1).
@@ -726,7 +726,7 @@ def test_a_residual_worked_by_hand(
         ("rr", 1 / 2, 0),
         ("rr@1", 1, 0),
         ("rr(rel=3)", 1, 0),
-        # err: from ½·1/8 to 7/8 + ½·1/8·1/8; after that, for the 1/8·7/8 who are left, ⅓·7/8 and no more at @3.
+        # err: from ½·1/8 to 7/8 + ½·1/8·1/8; after that, for 1/8·7/8 of the users, ⅓·7/8 and no more at @3.
         ("err@2", 7 / 8 + 1 / 128 - 1 / 16, 0),
         ("err@3", 7 / 8 + 1 / 128 - 1 / 16, 7 / 64 / 3 * 7 / 8),
         ("rbp(p=0.5,rel=1)", 1 / 2, 1 / 4),

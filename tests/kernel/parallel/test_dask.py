@@ -55,7 +55,7 @@ def executor_of(client: Any) -> Any:
     "options", [{"residuals": "total", "topics": "both"}, {"subtopics": True}], ids=["residuals", "intents"]
 )
 def test_dask_executors_equal_one_process(by_topic: bool, options: Any, tmp_path: Path, client: Any) -> None:
-    """Runs whole and in parts, packed, with interleaved topics, and one that is broken."""
+    """Score runs whole and in parts, compressed, with interleaved topics, and a broken one."""
     collection = written_collection(tmp_path)
     expected = outcome(collection, Workers(), by_topic, **options)
     assert len(expected[2]) == 1
@@ -70,7 +70,9 @@ def test_dask_executors_equal_one_process(by_topic: bool, options: Any, tmp_path
 )
 def test_a_cluster_prints_the_output_of_one_process(words: str, cluster: Started, process: Command) -> None:
     more = shlex.split(words)
-    alone, distributed = (process(*more, *FILES, *who) for who in (("--jobs", "1"), ("--cluster", cluster.address)))
+    alone, distributed = (
+        process(*more, *FILES, *options) for options in (("--jobs", "1"), ("--cluster", cluster.address))
+    )
     assert len(alone.messages) > 0
     assert distributed == alone
 
@@ -92,7 +94,7 @@ def test_python_takes_an_executor_and_its_number_of_threads(client: Any) -> None
 
 
 class Slow:
-    """Work that takes a while; the worker of one task kills itself as often as told."""
+    """Slow work; the worker of one task kills itself for a number of times."""
 
     def __init__(self, folder: Path, deaths: int = 0) -> None:
         self.folder, self.deaths = folder, deaths

@@ -89,7 +89,7 @@ def test_each_task_runs_once_and_results_are_in_order(crew: Any) -> None:
     assert nobody_is_left()
 
 
-def test_work_does_not_travel_with_every_task() -> None:
+def test_work_is_not_sent_with_every_task() -> None:
     """Send it only with tasks that were submitted before the first worker reported that it lacks it."""
     executor, large = Far(), bytes(100_000)
     results = list(Workers.of(2, executor=executor).imap(partial(counted, large), range(50)))
@@ -162,7 +162,7 @@ def closed_processes() -> Executor:
 
 
 @pytest.mark.parametrize("factory", [closed_threads, broken_threads, closed_processes], ids=lambda made: made.__name__)
-def test_an_executor_without_capacity_is_blamed_rather_than_the_run(factory: Callable[[], Executor]) -> None:
+def test_the_error_names_an_executor_without_capacity_and_not_the_run(factory: Callable[[], Executor]) -> None:
     says = r"^executor: takes no more tasks \(.*\); give a new one$"
     with factory() as executor, pytest.raises(InputError, match=says):
         list(Workers.of(executor=executor).imap_unordered(squared, range(3)))
@@ -266,7 +266,7 @@ def test_a_single_startable_process_is_not_started(monkeypatch: pytest.MonkeyPat
     assert list(Workers(3).imap(squared, range(4))) == [(number * number, os.getpid()) for number in range(4)]
 
 
-def test_results_come_in_order() -> None:
+def test_in_order_sorts_results() -> None:
     assert list(in_order([(2, "c"), (0, "a"), (1, "b"), (3, "d")])) == ["a", "b", "c", "d"]
 
 
@@ -277,7 +277,7 @@ def test_an_error_survives_pickling() -> None:
     assert str(pickle.loads(pickle.dumps(WorkerDied("a.run")))) == str(WorkerDied("a.run"))
 
 
-def test_a_pool_that_breaks_at_once_has_started_all_the_same() -> None:
+def test_a_pool_that_breaks_at_once_counts_as_started() -> None:
     """Count it as started, though its threads may have begun and ended between two checks."""
 
     class Manager:

@@ -116,7 +116,7 @@ def test_every_format_of_lines_is_walked() -> None:
         }
 
 
-def flawed(form: Form) -> Iterator[tuple[str, str, bool]]:
+def defective_lines(form: Form) -> Iterator[tuple[str, str, bool]]:
     """Yield the name of a defect, a line with it and a docno of its own, and whether the line is invalid."""
     good, separated = form.value(0), form.separated
     is_json = form.format == "jsonl"
@@ -153,15 +153,15 @@ def flawed(form: Form) -> Iterator[tuple[str, str, bool]]:
         yield "a list for a docno", form.line("1", "DOC", good).replace('"DOC"', '["DOC"]'), True
 
 
-CASES = [pytest.param(form, *flaw, id=f"{form.name}: {flaw[0]}") for form in FORMS for flaw in flawed(form)]
+CASES = [pytest.param(form, *flaw, id=f"{form.name}: {flaw[0]}") for form in FORMS for flaw in defective_lines(form)]
 
 
 WORDS = ("a quote that opens a value", "a word for a number", "a number that is not UTF-8")
 """Defects that `lint` reads as words without a grade if grades may be words: one defect of the file, once."""
 
 
-def written(path: Path, form: Form, odd: Sequence[str], places: Sequence[int]) -> tuple[int, list[int]]:
-    """Write good lines with odd ones at these places. How many lines there are, and the numbers of the odd ones."""
+def write_lines(path: Path, form: Form, odd: Sequence[str], places: Sequence[int]) -> tuple[int, list[int]]:
+    """Write good lines with odd ones at the places; return the number of lines and the numbers of the odd ones."""
     lines = [form.line(topic, docno, form.value(index)) for index, (topic, docno) in enumerate(PAIRS)]
     for count, (line, place) in enumerate(sorted(zip(odd, places, strict=True), key=lambda pair: -pair[1])):
         lines.insert(place, line.replace("DOC", f"x{count}"))
@@ -172,7 +172,7 @@ def written(path: Path, form: Form, odd: Sequence[str], places: Sequence[int]) -
     return len(lines), numbers
 
 
-def scored(form: Form, path: Path, words: str | None, **options: Any) -> tuple[int, list[str]]:
+def count_scored(form: Form, path: Path, words: str | None, **options: Any) -> tuple[int, list[str]]:
     """Return the number of scored lines of a file, and the notes."""
     if form.holds == "qrels":
         qrels = Qrels(str(path), format=words, **options)
@@ -182,22 +182,22 @@ def scored(form: Form, path: Path, words: str | None, **options: Any) -> tuple[i
     return int(sum(scores.means.values())), scores.notes
 
 
-def listed(file: Submission) -> int:
+def count_listed(file: Submission) -> int:
     """Return the number of documents or judgments in a file that `lint` has read."""
     if isinstance(file, Judgments):
         return sum(map(len, file.valid.codes.values())) if file.valid else 0
     return len(file.listed)
 
 
-def linted(form: Form, path: Path, words: str | None) -> tuple[int, list[int]]:
+def lint_lines(form: Form, path: Path, words: str | None) -> tuple[int, list[int]]:
     """Return the number of lines that `lint` accepts, and the numbers of the lines with errors."""
     is_run = form.holds == "run"
     file = Submission.read("FILE", str(path), words) if is_run else Judgments.of_qrels(str(path), words)
     errors = [defect.place for defect in file.defects if defect.weight == "error"]
-    return listed(file), sorted(int(place.rpartition(":")[2]) for place in errors)
+    return count_listed(file), sorted(int(place.rpartition(":")[2]) for place in errors)
 
 
-def skipped(notes: Sequence[str]) -> tuple[int, int]:
+def parse_skipped(notes: Sequence[str]) -> tuple[int, int]:
     """Return the number of skipped lines in a note, and the first of them; 0 without a note."""
     matches = [match for note in notes if (match := re.search(r"FILE: skipped (\d+) bad lines?, .* line (\d+)$", note))]
     assert len(matches) <= 1
@@ -207,24 +207,24 @@ def skipped(notes: Sequence[str]) -> tuple[int, int]:
 @pytest.mark.one_in(4)
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 @pytest.mark.parametrize(("form", "defect", "line", "is_bad"), CASES)
-def test_a_bad_line_costs_itself(form: Form, defect: str, line: str, is_bad: bool, tmp_path: Path) -> None:
+def test_a_bad_line_costs_no_other_line(form: Form, defect: str, line: str, is_bad: bool, tmp_path: Path) -> None:
     path = tmp_path / "FILE"
     # A format is known by the first line, unless it is named.
     for places, words in (((5,), form.words), ((0, 5, 6, len(PAIRS)), form.words or form.format)):
-        count, numbers = written(path, form, [line] * len(places), places)
+        count, numbers = write_lines(path, form, [line] * len(places), places)
         bad = numbers if is_bad else []
-        kept, notes = scored(form, path, words, lenient=True)
-        assert (kept, *skipped(notes)) == (count - len(bad), len(bad), bad[0] if bad else 0)
-        accepted, errors = linted(form, path, words)
+        kept, notes = count_scored(form, path, words, lenient=True)
+        assert (kept, *parse_skipped(notes)) == (count - len(bad), len(bad), bad[0] if bad else 0)
+        accepted, errors = lint_lines(form, path, words)
         if defect in WORDS and form.format == "ntcir":
             assert errors == bad[:1]
         else:
             assert (accepted, errors) == (kept, bad)
         if not bad:
-            assert scored(form, path, words)[0] == count
+            assert count_scored(form, path, words)[0] == count
             continue
         with pytest.raises(InputError) as raised:
-            scored(form, path, words)
+            count_scored(form, path, words)
         assert str(raised.value).startswith(f"{path}:{bad[0]}: ")
 
 
@@ -235,17 +235,17 @@ def test_commands_count_the_same(form: Form, tmp_path: Path, monkeypatch: pytest
     words = (*files, f"--{form.holds}-format", form.words or form.format, "-m", "num_ret num_rel", "-f", "csv")
     Path("qrels").write_text("".join(f"{topic} 0 a 1\n" for topic in TOPICS))
     Path("run").write_text("".join(f"{topic} Q0 a 1 1 t\n" for topic in TOPICS))
-    bad_lines = {defect: line for defect, line, is_bad in flawed(form) if is_bad}
+    bad_lines = {defect: line for defect, line, is_bad in defective_lines(form) if is_bad}
     places = (0, 5, 6, len(PAIRS))
-    _, bad = written(Path("FILE"), form, [bad_lines["a word for a number"]] * len(places), places)
+    _, bad = write_lines(Path("FILE"), form, [bad_lines["a word for a number"]] * len(places), places)
     refused = cli(*words)
     assert refused.code == 1
     assert refused.messages[0].startswith(f"FILE:{bad[0]}: ")
     places = tuple(5 * number % len(PAIRS) for number in range(len(bad_lines)))
-    count, bad = written(Path("FILE"), form, [*bad_lines.values()], places)
+    count, bad = write_lines(Path("FILE"), form, [*bad_lines.values()], places)
     lenient = cli(*words, "--lenient")
     assert lenient.code == 0
-    assert skipped(lenient.messages) == (len(bad), bad[0])
+    assert parse_skipped(lenient.messages) == (len(bad), bad[0])
     measure = "num_ret" if form.holds == "run" else "num_rel"
     kept = next(row["score"] for row in rows(lenient.text) if row["measure"] == measure)
     assert int(kept) == count - len(bad)
@@ -288,23 +288,23 @@ def write_table(format: str, path: Path, rows: list[tuple[Any, ...]], value: str
 @pytest.mark.parametrize("defect", ENTRIES)
 @pytest.mark.parametrize("format", ["json", "json, nested", "parquet", "arrow"])
 @pytest.mark.parametrize("holds", ["run", "qrels"])
-def test_a_bad_entry_costs_itself(holds: str, format: str, defect: str, tmp_path: Path) -> None:
+def test_a_bad_entry_costs_no_other_entry(holds: str, format: str, defect: str, tmp_path: Path) -> None:
     if format in ("parquet", "arrow"):
         pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     path, form = tmp_path / "FILE", Form(holds, format, joined(""))
     good: list[tuple[Any, ...]] = [(topic, docno, 1.0) for topic, docno in PAIRS]
     if not write_table(format, path, [*good[:5], ENTRIES[defect], *good[5:]], "score" if holds == "run" else "grade"):
         return
-    kept, notes = scored(form, path, None, lenient=True)
+    kept, notes = count_scored(form, path, None, lenient=True)
     matching = [note for note in notes if "skipped" in note]
     assert (kept, len(matching)) == (len(good), 1)
     assert re.match(r".*FILE: skipped 1 bad (row|record|entry), the first on .*(6|'.*')$", matching[0])
     with pytest.raises(InputError) as raised:
-        scored(form, path, None)
+        count_scored(form, path, None)
     assert str(raised.value).startswith(str(path))
     file = Judgments.of_qrels(str(path)) if holds == "qrels" else Submission.read("FILE", str(path))
     assert file.count("error") == 1
-    assert listed(file) == kept
+    assert count_listed(file) == kept
 
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
@@ -322,7 +322,7 @@ def test_a_bad_entry_costs_itself(holds: str, format: str, defect: str, tmp_path
 )
 def test_bad_entries_are_skipped(content: dict[str, Any], kept: int, says: str, holds: str, tmp_path: Path) -> None:
     (tmp_path / "FILE").write_text(json.dumps(content))
-    count, notes = scored(Form(holds, "json", joined("")), tmp_path / "FILE", None, lenient=True)
+    count, notes = count_scored(Form(holds, "json", joined("")), tmp_path / "FILE", None, lenient=True)
     texts = [note.partition("FILE: ")[2] for note in notes]
     assert (count, [text for text in texts if text.startswith("skipped")]) == (kept, [says])
 

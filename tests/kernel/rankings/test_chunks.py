@@ -58,8 +58,8 @@ def single(score: float) -> float:
     return float(struct.unpack("f", struct.pack("f", score))[0])
 
 
-def folded_slowly(lines: list[Line], separator: str, options: dict[str, Any]) -> list[Line]:
-    """Return the lines of documents: by score the best chunk of each; by `first` the whole ranking, as it is."""
+def fold_slowly(lines: list[Line], separator: str, options: dict[str, Any]) -> list[Line]:
+    """Return the lines of documents: the best chunk of each by score; the whole ranking, as it is, by `first`."""
     order, ties, by = options["order"], options["ties"], options["collapse_by"]
     result: list[Line] = []
     for topic in dict.fromkeys(line[0] for line in lines):
@@ -90,7 +90,7 @@ def text(lines: list[Line]) -> str:
     return "".join(f"{topic} Q0 {name} {rank} {score!r} t\n" for topic, name, rank, score in lines)
 
 
-def interleaved(lines: list[Line]) -> list[Line]:
+def interleave(lines: list[Line]) -> list[Line]:
     """Return the lines with topics in turn, each in its order."""
     by_topic = {topic: [line for line in lines if line[0] == topic] for topic in dict.fromkeys(row[0] for row in lines)}
     longest = max(map(len, by_topic.values()))
@@ -112,7 +112,7 @@ def scores_of(run: Any, qrels: Any, **options: Any) -> list[tuple[Any, ...]]:
 def expected(lines: list[Line], separator: str, qrels: Any, options: dict[str, Any], path: Path) -> Any:
     """Return the scores of the run folded slowly; by its new scores if it is a ranking already."""
     ranked = options["collapse_by"] == "first" and options["ties"] in ("docno-desc", "docno-asc")
-    path.write_text(text(folded_slowly(lines, separator, options)))
+    path.write_text(text(fold_slowly(lines, separator, options)))
     order = {"order": "file"} if ranked else {"order": options["order"], "ties": options["ties"]}
     return scores_of(path, qrels, **order)
 
@@ -136,13 +136,13 @@ def cases(count: int) -> Iterator[tuple[random.Random, str, list[Line], dict[str
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("count", [15, pytest.param(500, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("block", [1, 1 << 21])
-def test_a_thousand_runs_fold_as_by_a_slow_program(
+def test_folded_runs_equal_a_slow_program(
     block: int, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(parallel, "LIMITS", Limits(block=block, gathered=5))
     run, slow = tmp_path / "run", tmp_path / "slow"
     for number, (draw, separator, lines, options) in enumerate(cases(count)):
-        qrels, listed = judgments_of(lines, separator, draw), draw.choice((lines, interleaved(lines)))
+        qrels, listed = judgments_of(lines, separator, draw), draw.choice((lines, interleave(lines)))
         collapse: Any = separator
         if draw.random() < 0.3:
             collapse = {name: document_of(name, separator) for _, name, _, _ in lines}
@@ -152,7 +152,7 @@ def test_a_thousand_runs_fold_as_by_a_slow_program(
 
 
 @pytest.mark.exhaustive
-def test_every_form_of_a_run_is_folded_alike(tmp_path: Path) -> None:
+def test_every_form_of_a_run_is_folded_equally(tmp_path: Path) -> None:
     names = ["topic", "docno", "rank", "score"]
     for number, (draw, separator, lines, options) in enumerate(cases(60)):
         qrels = judgments_of(lines, separator, draw)
@@ -198,7 +198,7 @@ def test_judgments_of_chunks_have_the_highest_grade(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("part", "options"), [("subtopic", {"subtopics": True}), ("stratum", {"format": "strata"})])
-def test_parts_of_judgments_fold_each_by_itself(part: str, options: dict[str, Any]) -> None:
+def test_intents_and_strata_are_folded_separately(part: str, options: dict[str, Any]) -> None:
     columns = ["topic", "docno", part, "grade"]
     rows = [("q", "a#1", "1", 1), ("q", "a#2", "1", 3), ("q", "b#1", "2", 2), ("q", "c", "1", 0)]
     folded = [("q", "a", "1", 3), ("q", "b", "2", 2), ("q", "c", "1", 0)]

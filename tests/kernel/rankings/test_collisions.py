@@ -1,4 +1,4 @@
-"""Ids that were made to have one hash: the same results with any secret, and no more work than a few looks at each."""
+"""Ids with one hash by design: equal results with any secret, after few looks at each id."""
 
 import io
 import pickle
@@ -145,7 +145,7 @@ def scores_of(run: list[str], judged: list[str], **options: Any) -> dict[str, fl
     return evaluate(*files, "ap", **options).by_topic("ap")
 
 
-def test_colliding_ids_score_as_others(looks: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colliding_ids_have_the_scores_of_other_ids(looks: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     """Check runs and qrels with colliding documents and topics, some of them listed twice."""
     monkeypatch.setattr(parallel, "LIMITS", Limits(topic_stretches=1))
     evaluations = []

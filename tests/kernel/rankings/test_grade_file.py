@@ -80,7 +80,7 @@ def test_a_topic_larger_than_a_block_and_a_topic_repeated_at_the_end() -> None:
         assert len(in_blocks[0][3][1][0]) == 51
 
 
-def test_one_topic_of_many_documents_among_small_ones_stays_small() -> None:
+def test_a_large_topic_among_small_ones_takes_little_memory() -> None:
     lines = [f"big Q0 d{number} 1 {-number} t\n" for number in range(30000)] + [
         f"t{number} Q0 d1 1 1 t\n" for number in range(2000)
     ]
@@ -155,7 +155,7 @@ BACK = RUN + b"3 Q0 late 51 99 t\n"
 
 
 class Pipe(io.RawIOBase):
-    """A stream that gives its bytes once, and a few at a time."""
+    """A stream that returns its bytes once, and a few at a time."""
 
     def __init__(self, content: bytes) -> None:
         self.content = io.BytesIO(content)
@@ -206,8 +206,8 @@ def test_broken_compressed_runs_have_the_error_of_the_stream(packed: Callable[[b
         assert outcome(partial(read_in_blocks, named(content), qrels, Options())) == str(raised.value)
 
 
-def test_ranks_that_do_not_matter_are_in_no_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`--order file` beats `--ties rank`; with a bad line skipped the line reader stands in, and batches are small."""
+def test_irrelevant_ranks_are_in_no_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `--order file` beat `--ties rank`; if a bad line is skipped the line reader takes over with small batches."""
     run = b"1 Q0 a 1 1 t\n1 Q0 b 2 2 t\n1 Q0 c 3 3 t\n2 Q0 a x 1 t\nbad\n"
     judgments, rules = Qrels(io.BytesIO(b"1 0 b 1\n2 0 a 2\n")), Options(order="file", ties="rank", lenient=True)
     expected = outcome(lambda: read_by_line("run", run, judgments, Options(order="file", lenient=True)))

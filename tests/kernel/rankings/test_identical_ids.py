@@ -19,8 +19,8 @@ RUN = {"q1": {"q1": 3.0, "q2": 2.0, "a": 1.0}, "q2": {"b": 2.0, "q22": 1.5, "q2"
 QRELS = {"q1": {"a": 1}, "q2": {"b": 1, "q22": 1}, "q3": {"c": 1}}
 
 
-def without_own(run: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
-    """Return the run as BEIR's evaluation has it."""
+def without_topic_ids(run: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """Return the run without documents named like their topic, as BEIR's evaluation does."""
     return {topic: {docno: score for docno, score in docs.items() if docno != topic} for topic, docs in run.items()}
 
 
@@ -66,7 +66,7 @@ def test_random_runs_score_as_runs_without_these_documents() -> None:
     qrels = {topic: {docno: int(dice.integers(3)) for docno in names[::2]} for topic in names[:20]}
     for options in ({}, {"depth": 3}, {"ties": "file"}, {"judged_only": True}, {"ties": "rank"}, {"order": "file"}):
         for measure in ("ndcg@5", "ap", "num_ret"):
-            text = ["".join(lines(each)) for each in (run, without_own(run))]
+            text = ["".join(lines(each)) for each in (run, without_topic_ids(run))]
             ignoring, expected = (
                 gradedeval.evaluate(io.StringIO(each), qrels, measure, **{**options, **rule}).by_topic(measure)  # type: ignore[arg-type]
                 for each, rule in zip(text, ({"ignore_identical_ids": True}, {}), strict=True)
@@ -92,7 +92,7 @@ def test_chunks_are_folded_first() -> None:
 
 
 @pytest.mark.parametrize("source", [RUN["q2"], "file"], ids=["dict", "file"])
-def test_no_effect_is_noted(source: Any) -> None:
+def test_an_option_without_effect_is_noted(source: Any) -> None:
     run: Any = {"q1": {"a": 1.0}}
     if source == "file":
         run = io.StringIO("q1 Q0 a 1 1 x\n")

@@ -1,4 +1,4 @@
-"""Runs and judgments in Python objects of all kinds; other objects are errors of ours."""
+"""Runs and judgments in Python objects of all kinds; other objects raise input errors."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Retrieved:
 
 
 class RanxRun:
-    """A run as ranx offers it."""
+    """A run with the interface of ranx."""
 
     name = "bm25"
 
@@ -136,7 +136,7 @@ def test_a_run_of_ranx_keeps_its_name() -> None:
 
 
 @pytest.mark.parametrize("make", [list, tuple, np.array])
-def test_a_list_of_docnos_ranks_them(make: Any) -> None:
+def test_a_list_of_docnos_is_a_ranking(make: Any) -> None:
     ranked = {"q1": make(["a", "b"]), "q2": make(["c", "a"])}
     with pytest.warns(EvaluationWarning, match="run: has no scores; its documents are ordered by rank"):
         assert mean(ranked) == 0.75
@@ -305,7 +305,7 @@ def test_small_scores_in_place_of_grades_get_a_note() -> None:
         ({t: {"x": 70, "y": 70, "z": 0} for t in "abcd"}, {t: {"x": 4, "y": 3, "z": 0} for t in "abcd"}),
     ],
 )
-def test_right_ones_have_no_note(run: Any, qrels: Any) -> None:
+def test_correct_runs_have_no_note(run: Any, qrels: Any) -> None:
     assert notes(run, qrels) == []
 
 

@@ -26,7 +26,7 @@ def test_real_qrels_agree_with_the_simple_reader() -> None:
     compared = 0
     for path in paths:
         content = Source(path).read()
-        simple, in_blocks = (made(read_simply, content), made(of_bytes, content))
+        simple, in_blocks = (read_or_message(read_simply, content), read_or_message(of_bytes, content))
         if isinstance(simple, str):
             assert in_blocks == simple
         else:
@@ -39,8 +39,8 @@ def of_bytes(content: bytes, **options: Any) -> Qrels:
     return Qrels(io.BytesIO(content), **options)
 
 
-def made(function: Callable[..., Qrels], content: bytes) -> Any:
-    """Return the qrels, or the message of the error."""
+def read_or_message(function: Callable[..., Qrels], content: bytes) -> Any:
+    """Read qrels; return them or the message of the error."""
     try:
         return function(content, duplicates="first")
     except InputError as error:
@@ -72,8 +72,8 @@ def test_readers_agree_on_random_qrels(jobs: int, rounds: int, together: int, mo
             if draw.random() < 0.3:
                 content = content.replace(b" ", b"\t\t").replace(b"\n", b"\r\n")
             same_qrels(Qrels(io.BytesIO(content), jobs=jobs), read_simply(content))
-            message = made(read_simply, content + b"t d 1\n")
-            assert made(partial(of_bytes, jobs=jobs), content + b"t d 1\n") == message
+            message = read_or_message(read_simply, content + b"t d 1\n")
+            assert read_or_message(partial(of_bytes, jobs=jobs), content + b"t d 1\n") == message
 
 
 def test_the_digest_changes_with_any_judgment_and_not_with_their_order() -> None:

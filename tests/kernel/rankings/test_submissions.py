@@ -24,7 +24,7 @@ FORMATS = {
 """Columns of a TREC run, their separator, and the header."""
 
 
-def spoilt(run: bytes, dice: random.Random) -> bytes:
+def spoil(run: bytes, dice: random.Random) -> bytes:
     """Return a run with tags, types, ranks and scores with defects for lint, perhaps in another format."""
     rows = [line.split() for line in run.split(b"\n")]
     full = [row for row in rows if len(row) == 6]
@@ -46,8 +46,8 @@ def no_columns(*arguments: Any) -> None:
     raise NeedsLineReader
 
 
-def by_line(function: Callable[..., Any], *arguments: str) -> Any:
-    """Return the result of a reader without columns."""
+def read_by_line(function: Callable[..., Any], *arguments: str) -> Any:
+    """Read a file without columns."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(submissions, "_add_columns", no_columns)
         patch.setattr(submissions, "_add_judged_columns", no_columns)
@@ -55,7 +55,7 @@ def by_line(function: Callable[..., Any], *arguments: str) -> Any:
 
 
 def same_run(path: Path) -> None:
-    in_columns, by_lines = Submission.read("run", str(path)), by_line(Submission.read, "run", str(path))
+    in_columns, by_lines = Submission.read("run", str(path)), read_by_line(Submission.read, "run", str(path))
     assert in_columns.defects == by_lines.defects
     assert (in_columns.format, list(in_columns.tags.items())) == (by_lines.format, list(by_lines.tags.items()))
     listed, expected = in_columns.listed, by_lines.listed
@@ -68,7 +68,7 @@ def same_run(path: Path) -> None:
 
 
 def same_judgments(path: Path) -> None:
-    in_columns, by_lines = Judgments.of_qrels(str(path)), by_line(Judgments.of_qrels, str(path))
+    in_columns, by_lines = Judgments.of_qrels(str(path)), read_by_line(Judgments.of_qrels, str(path))
     assert (in_columns.defects, in_columns.format) == (by_lines.defects, by_lines.format)
     if in_columns.valid is None or by_lines.valid is None:
         assert in_columns.valid is by_lines.valid
@@ -87,7 +87,7 @@ def test_columns_equal_the_line_reader(seed: int, tmp_path: Path, monkeypatch: p
         monkeypatch.setattr(blocks, "PART", dice.choice([1, 64, 1 << 20]))
         monkeypatch.setattr(blocks, "STEP", dice.choice([256, 1 << 22]))
         run, qrels = awkward(dice)
-        run = spoilt(run, dice)
+        run = spoil(run, dice)
         path.write_bytes(mutated(run, dice, dice.choice([3, 4])) if dice.random() < 0.4 else run)
         same_run(path)
         path.write_bytes(mutated(qrels, dice, 3) if dice.random() < 0.6 else qrels)

@@ -38,7 +38,7 @@ def test_ids_that_became_floats_are_refused() -> None:
         gradedeval.evaluate(run, QRELS, "rr")
 
 
-def test_several_runs_come_as_a_list_or_by_name(tmp_path: Path) -> None:
+def test_several_runs_are_given_as_a_list_or_by_name(tmp_path: Path) -> None:
     (tmp_path / "one.run").write_text(run_lines())
     (tmp_path / "two.run.gz").write_text(run_lines())
     listed = gradedeval.evaluate([tmp_path / "one.run", tmp_path / "two.run.gz"], QRELS, "ap")
@@ -178,7 +178,7 @@ STRATA = {"1": {"a": {"1": 1}, "b": {"2": 0}}}
     ],
 )
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
-def test_a_copy_of_scores_equals_them(qrels: Any, measures: str, options: dict[str, Any]) -> None:
+def test_copies_of_scores_are_equal(qrels: Any, measures: str, options: dict[str, Any]) -> None:
     run = RUN if qrels is QRELS else {topic: {"a": 2.0, "b": 1.0} for topic in [*qrels, "13", "14"]}
     scores = gradedeval.evaluate(run, qrels, measures, **options)
     again = pickle.loads(pickle.dumps(scores))

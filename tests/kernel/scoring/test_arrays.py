@@ -69,7 +69,7 @@ def test_ties_keep_the_order_of_arrays_by_default(measure: Any) -> None:
     assert not [note for note in changes_nothing.notes if "equal scores" in note]
 
 
-def test_topics_come_as_sizes_or_as_the_topic_of_each_document() -> None:
+def test_topics_are_given_by_size_or_for_each_document() -> None:
     shuffled = DRAW.permutation(GRADES.size)
     by_group = gradedeval.evaluate_arrays(GRADES.ravel(), SCORES.ravel(), "err@20 ap", group=[30] * 6)
     qid = np.repeat([51, 7, 3, 4, 9, 1], 30)

@@ -19,7 +19,7 @@ from support.paths import DATA, SAMPLES, shared
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 
 RUN, QRELS = SAMPLES / "rivers-dense.run", SAMPLES / "rivers.qrels"
-# Of topic 1 ap lies between 5/6, with w relevant, and 1; topic 2 has nothing unjudged.
+# In topic 1 ap lies between 5/6, with w relevant, and 1; topic 2 has no unjudged documents.
 TOPICS = {"1": ["a", "v", "w"], "2": ["x", "y"]}
 JUDGED = {"1": {"a": 1}, "2": {"x": 0, "y": 1}}
 
@@ -40,7 +40,7 @@ def test_means_of_lows_and_highs_bound_the_mean() -> None:
     assert cells["all", "hits"] == (1, 2)
 
 
-def test_python_has_them_by_measure_under_any_name() -> None:
+def test_python_has_bounds_by_any_name_of_a_measure() -> None:
     scores = evaluate(TOPICS, JUDGED, "map bpref", bounds=True)
     assert scores.bounds["ap"] == scores.bounds_by_run["run"]["map"] == pytest.approx((2 / 3, 3 / 4))
     assert scores.bounds["bpref"] is None
@@ -91,26 +91,26 @@ def test_a_note_says_that_documents_judged_later_may_move_up() -> None:
 
 
 def test_notes_name_measures_without_bounds_safe_bounds_and_assumptions() -> None:
-    def said(measures: str, **options: Any) -> list[str]:
+    def bound_notes(measures: str, **options: Any) -> list[str]:
         scores = evaluate(TOPICS, JUDGED, measures, bounds=True, **options)
         return [note for note in scores.notes if note.startswith("bounds")]
 
-    assert said("err(rel=1) bpref q q(rel=1) ap") == [
+    assert bound_notes("err(rel=1) bpref q q(rel=1) ap") == [
         "bounds: low and high are blank for bpref",
         "bounds: low and high of q are safe, but may be wider than necessary",
         "bounds: q, q(rel=1), ap: unjudged documents that the run did not retrieve are taken as not relevant; use "
         "unseen=… to assume that some are relevant",
     ]
-    assert said("err(rel=1) dcg p@2") == []
-    assert said("ap", unseen=0) == []
-    averaged = said("ap nerr err(rel=1)", ties="average", unseen=0)
+    assert bound_notes("err(rel=1) dcg p@2") == []
+    assert bound_notes("ap", unseen=0) == []
+    averaged = bound_notes("ap nerr err(rel=1)", ties="average", unseen=0)
     assert averaged == ['bounds: low and high are blank with ties="average" for nerr']
-    assert said("err(rel=1)", fill={"1": {"v": 0.5}}) == ["bounds: the gains of fill count as known"]
+    assert bound_notes("err(rel=1)", fill={"1": {"v": 0.5}}) == ["bounds: the gains of fill count as known"]
     assumption = "further judgments may add topics or remove some"
-    assert said("err", topics="relevant") == [
+    assert bound_notes("err", topics="relevant") == [
         f'bounds: means are over the topics that topics="relevant" selects now; {assumption}'
     ]
-    assert said("err", max_residual=0.0) == [
+    assert bound_notes("err", max_residual=0.0) == [
         f"bounds: means are over the topics that max_residual selects now; {assumption}"
     ]
 
@@ -172,7 +172,7 @@ def by_intent(ranking: str, later: tuple[tuple[int, int] | None, ...]) -> dict[s
     return judged
 
 
-def completed(ranking: str) -> Iterator[dict[str, dict[str, int]]]:
+def complete_judgments(ranking: str) -> Iterator[dict[str, dict[str, int]]]:
     for later in itertools.product([None, *GRADES], repeat=ranking.count("?")):
         yield by_intent(ranking, later)
 
@@ -194,7 +194,7 @@ def test_over_intents_no_judgment_leaves_the_bounds(ranking: str, tied: bool, pr
     options: dict[str, Any] = {"ties": "average"} if tied else {}
     if tied:
         docnos = dict.fromkeys(docnos, 1.0)
-    judged = list(completed(ranking))
+    judged = list(complete_judgments(ranking))
     qrels = {f"t{number}": documents for number, documents in enumerate(judged)}
     run = dict.fromkeys(qrels, docnos)
     (tmp_path / "prior").write_text("".join(f"{topic} {line}\n" for topic in qrels for line in prior.split("\n")))
@@ -203,7 +203,7 @@ def test_over_intents_no_judgment_leaves_the_bounds(ranking: str, tied: bool, pr
     ).runs[0]
     assert run_scores.bounds is not None
     low, high = run_scores.bounds
-    first = 0  # nothing is judged yet
+    first = 0  # no judgments yet
     assert judged[first] == by_intent(ranking, (None,) * ranking.count("?"))
     assert (low[first] <= run_scores.score.min(0) + 1e-12).all()
     assert (high[first] >= run_scores.score.max(0) - 1e-12).all()

@@ -31,7 +31,7 @@ CURE = "use --order rank, or negate the scores (if they are right, --order score
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 
 
-def changed(name: str, folder: Path, change: Callable[[list[str]], list[str]], new: str = "run") -> str:
+def write_changed(name: str, folder: Path, change: Callable[[list[str]], list[str]], new: str = "run") -> str:
     """Write a sample run with changed lines."""
     lines = [change(line.split()) for line in (SAMPLES / name).read_text().splitlines()]
     (folder / new).write_text("".join(" ".join(fields) + "\n" for fields in lines))
@@ -49,7 +49,7 @@ def notes(kind: str, *arguments: Any, **options: Any) -> list[str]:
 
 
 def test_scores_rising_with_rank_are_noted_and_order_rank_sorts_by_rank(cli: Command, tmp_path: Path) -> None:
-    run = changed("rivers-neural.run", tmp_path, ranks_as_scores)
+    run = write_changed("rivers-neural.run", tmp_path, ranks_as_scores)
     right = gradedeval.evaluate(str(SAMPLES / "rivers-neural.run"), QRELS, "ndcg@20").means["ndcg@20"]
     outcome = cli(run, QRELS, "-m", "ndcg@20")
     assert outcome.messages[0] == f"{run}: {SAID}; {CURE}"
@@ -65,7 +65,7 @@ def test_scores_rising_with_rank_are_noted_and_order_rank_sorts_by_rank(cli: Com
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("command", ["eval", "risk", "correlate", "pool", "report -o r.html", "pr", "trec_eval"])
 def test_rising_scores_note_once(command: str, cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rising = [changed(f"rivers-{name}.run", tmp_path, ranks_as_scores, name) for name in ("neural", "bm25")]
+    rising = [write_changed(f"rivers-{name}.run", tmp_path, ranks_as_scores, name) for name in ("neural", "bm25")]
     runs = [str(SAMPLES / "rivers-neural.run"), *rising]
     monkeypatch.chdir(tmp_path)
     name, *words = command.split()
@@ -79,20 +79,20 @@ def test_runs_that_lack_the_same_topics_are_named_in_one_note() -> None:
     qrels = {"1": {"a": 1}, "2": {"a": 1}, "3": {"a": 0}}
     runs = {name: {topic: {"a": 1.0} for topic in topics} for name, topics in (("x", "13"), ("y", "13"), ("z", "123"))}
 
-    def whole(some: dict[str, Any], **options: Any) -> list[str]:
+    def all_notes(some: dict[str, Any], **options: Any) -> list[str]:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", EvaluationWarning)
             gradedeval.evaluate(some, qrels, "p@1", **options)
         return [str(warning.message) for warning in caught]
 
     left_out = "3 runs (x, y, z): 1 topic without relevant documents; left out"
-    assert whole(runs, topics="relevant")[:1] == [left_out]
+    assert all_notes(runs, topics="relevant")[:1] == [left_out]
     lacking = "1 of 3 judged topics is missing (2) and counts as an empty ranking"
-    assert [note for note in whole(runs) if "missing" in note] == [
+    assert [note for note in all_notes(runs) if "missing" in note] == [
         f'2 of 3 runs (x, y): {lacking}; exclude missing topics with topics="both"'
     ]
     pair = {"x": runs["x"], "z": runs["z"]}
-    assert [note.split(":")[0] for note in whole(pair) if "missing" in note] == ["x"]
+    assert [note.split(":")[0] for note in all_notes(pair) if "missing" in note] == ["x"]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_a_run_of_several_that_is_held_in_python_is_named(bad: Any, place: str) 
 
 
 def test_check_of_a_run_with_rising_scores_exits_with_3_unless_order_is_set(cli: Command, tmp_path: Path) -> None:
-    run = changed("rivers-neural.run", tmp_path, ranks_as_scores)
+    run = write_changed("rivers-neural.run", tmp_path, ranks_as_scores)
     bound = (run, QRELS, "--min", "ndcg@20=0.001")
     refused = cli("check", *bound)
     assert (refused.code, refused.out, refused.messages) == (3, b"", [f"{run}: {SAID}; {CURE}"])
@@ -116,7 +116,7 @@ def test_check_of_a_run_with_rising_scores_exits_with_3_unless_order_is_set(cli:
 
 
 def test_a_file_that_is_not_in_order_is_mended_by_its_ranks_alone(tmp_path: Path) -> None:
-    run = Path(changed("rivers-neural.run", tmp_path, ranks_as_scores))
+    run = Path(write_changed("rivers-neural.run", tmp_path, ranks_as_scores))
     run.write_text("".join(reversed(run.read_text().splitlines(keepends=True))))
     (note,) = notes("rising-scores", str(run), QRELS, "ap")
     assert 'use order="rank", or negate the scores (if they are right, order="score" silences this note)' in note
@@ -171,7 +171,7 @@ def test_rising_scores_are_noted_for_every_form_of_run(form: str, tmp_path: Path
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_large_run_is_checked_to_its_end(jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Check rising scores after the first ten topics: only those ten are sorted by score."""
+    """Check rising scores after the first ten topics; only these are sorted by score."""
     lines = [
         f"{100 + topic} Q0 d{rank} {rank} {rank if topic >= 10 else -rank} t\n"
         for topic in range(60)
@@ -213,7 +213,7 @@ def test_real_runs_are_noted_as_reversed_only_if_they_are() -> None:
 
 
 def test_ties_that_decide_a_score_are_noted_with_its_range(cli: Command, tmp_path: Path) -> None:
-    run = changed("rivers-neural.run", tmp_path, lambda fields: [*fields[:4], "1", fields[5]])
+    run = write_changed("rivers-neural.run", tmp_path, lambda fields: [*fields[:4], "1", fields[5]])
     worst, best = (gradedeval.evaluate(run, QRELS, "ndcg@20", ties=ties).means["ndcg@20"] for ties in ("worst", "best"))
     note = (
         f"{run}: many documents have equal scores: ndcg@20 between {worst:.4f} and {best:.4f}, by the order of ties; "
@@ -224,7 +224,9 @@ def test_ties_that_decide_a_score_are_noted_with_its_range(cli: Command, tmp_pat
 
 
 def test_the_range_of_ties_is_that_of_the_best_and_the_worst_order(tmp_path: Path) -> None:
-    run = changed("rivers-bm25.run", tmp_path, lambda fields: [*fields[:4], str(round(float(fields[4]))), fields[5]])
+    run = write_changed(
+        "rivers-bm25.run", tmp_path, lambda fields: [*fields[:4], str(round(float(fields[4]))), fields[5]]
+    )
     measures = "ndcg@5 ap err@20 rbp q gap bpref rprec p@5 recall@10"
     messages = notes("ties", run, QRELS, "ap")
     orders = {ties: gradedeval.evaluate(run, QRELS, measures, ties=ties).means for ties in ("worst", "best")}
@@ -253,7 +255,7 @@ def test_the_range_of_ties_is_that_of_the_best_and_the_worst_order(tmp_path: Pat
     ],
 )
 def test_every_command_notes_decisive_ties(words: tuple[str, ...], measure: str, cli: Command, tmp_path: Path) -> None:
-    run = changed("rivers-neural.run", tmp_path, lambda fields: [*fields[:4], "1", fields[5]])
+    run = write_changed("rivers-neural.run", tmp_path, lambda fields: [*fields[:4], "1", fields[5]])
     outcome = succeed(cli(*(run if word == "{run}" else word for word in words)))
     ((_, low, high),) = [ties.groups() for line in outcome.messages if (ties := RANGE.match(line))]
     assert (
@@ -276,7 +278,7 @@ def test_the_range_counts_topics_with_few_ties_too(
         score = 1.0 if int(fields[0]) % 2 else 100.0 - max(int(fields[3]), 2)
         return [*fields[:4], str(score), fields[5]]
 
-    run = changed("rivers-neural.run", tmp_path, tie)
+    run = write_changed("rivers-neural.run", tmp_path, tie)
     monkeypatch.setattr(parallel, "LIMITS", parallel.Limits(cells=cells))
     monkeypatch.setattr(caveats, "KEPT", kept)
     (note,) = notes("ties", run, QRELS, "ap")
@@ -291,7 +293,7 @@ def test_the_range_is_noted_if_a_tenth_of_the_documents_is_tied(documents: int, 
 
 
 def test_with_few_ties_their_orders_are_not_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = changed(
+    run = write_changed(
         "rivers-neural.run", tmp_path, lambda fields: [*fields[:4], str(100 - max(int(fields[3]), 2)), fields[5]]
     )
     scored = list[Any]()
@@ -301,7 +303,7 @@ def test_with_few_ties_their_orders_are_not_scored(tmp_path: Path, monkeypatch: 
 
 
 def test_a_note_on_a_topic_has_the_range_of_that_topic(cli: Command, tmp_path: Path) -> None:
-    run = changed("rivers-neural.run", tmp_path, lambda fields: [*fields[:4], "1", fields[5]])
+    run = write_changed("rivers-neural.run", tmp_path, lambda fields: [*fields[:4], "1", fields[5]])
     (tie_note,) = [note for note in gradedeval.explain(run, QRELS, "ap", topic="303").notes if "equal scores" in note]
     ends = [gradedeval.evaluate(run, QRELS, "ap", ties=ties).by_topic("ap")["303"] for ties in ("worst", "best")]
     assert f"ap between {ends[0]:.4f} and {ends[1]:.4f}" in tie_note
@@ -400,11 +402,11 @@ def test_the_range_of_ties_of_lists_that_are_cut_and_then_dropped(seed: int) -> 
 
 
 @pytest.mark.parametrize("flags", ["-m map", "-J -M 10", "-R qrels_jg -m P_avgjg", "-R qrels_prefs -m prefs_simp"])
-def test_trec_eval_tells_it_with_all_its_options(flags: str, cli: Command, tmp_path: Path) -> None:
-    inverted = changed("rivers-neural.run", tmp_path, ranks_as_scores)
-    told_of = cli("trec_eval", *flags.split(), QRELS, inverted).messages
-    assert f"{inverted}: {SAID}; negate the scores" in told_of
-    assert not any("--order" in line or "--ties" in line for line in told_of)  # it has no such options
+def test_trec_eval_notes_rising_scores_with_all_its_options(flags: str, cli: Command, tmp_path: Path) -> None:
+    inverted = write_changed("rivers-neural.run", tmp_path, ranks_as_scores)
+    messages = cli("trec_eval", *flags.split(), QRELS, inverted).messages
+    assert f"{inverted}: {SAID}; negate the scores" in messages
+    assert not any("--order" in line or "--ties" in line for line in messages)  # it has no such options
     tied, judged = (
         "".join(f"{topic} {line}\n" for topic in range(12) for line in lines)
         for lines in (("Q0 a 1 1 t", "Q0 b 1 1 t", "Q0 c 1 1 t"), ("0 a 1", "0 b 0", "0 c 0"))
@@ -454,17 +456,17 @@ def test_grades_between_0_and_1_are_noted_if_a_binary_measure_takes_them_as_not_
     run = {str(topic): {"a": 2.0, "b": 1.0} for topic in range(12)}
     qrels = {topic: {"a": 0.37, "b": 1.0, "c": 0.5} for topic in run}
 
-    def noted(measures: str, judged: Any = qrels, **options: Any) -> list[str]:
+    def fraction_notes(measures: str, judged: Any = qrels, **options: Any) -> list[str]:
         return notes("fractions", run, judged, measures, **options)
 
     text = "qrels: 24 of 36 judgments have grades between 0 and 1, not relevant to "
-    assert noted("ndcg ap p@10") == [f"{text}ap, p@10; use rel=0.37 to count them"]
-    assert noted("ap rr(rel=0.5) bpref") == [f"{text}ap, bpref; use rel=0.37 to count them"]
-    assert len(noted("rbp", like="ir_measures")) == 1
-    assert noted("p@1", rel=0.37) == []
+    assert fraction_notes("ndcg ap p@10") == [f"{text}ap, p@10; use rel=0.37 to count them"]
+    assert fraction_notes("ap rr(rel=0.5) bpref") == [f"{text}ap, bpref; use rel=0.37 to count them"]
+    assert len(fraction_notes("rbp", like="ir_measures")) == 1
+    assert fraction_notes("p@1", rel=0.37) == []
     assert gradedeval.evaluate(run, qrels, "p@1", rel=0.37).means == {"p@1": 1}
     for measures in ("ndcg err@5 judged@5", "ap(rel=0.5)", "num_ret"):
-        assert noted(measures) == []
+        assert fraction_notes(measures) == []
     for grades in ((0, 1, 2), (0, 1.5, 2), (-0.5, 1, 3)):
         judged = {topic: dict(zip("abc", grades, strict=True)) for topic in run}
-        assert noted("ap p@10", judged) == []
+        assert fraction_notes("ap p@10", judged) == []

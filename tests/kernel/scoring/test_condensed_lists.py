@@ -39,7 +39,7 @@ def test_a_condensed_list_is_a_run_of_judged_documents(measures: Sequence[Measur
     np.testing.assert_array_equal(score, expected)
 
 
-def test_ties_of_judged_documents_are_averaged_without_the_others_between_them() -> None:
+def test_ties_of_judged_documents_are_averaged_without_unjudged_ones() -> None:
     run, qrels = {"1": {"u": 3.0, "a": 2.0, "v": 2.0, "b": 2.0}}, {"1": {"a": 1, "b": 0}}
     assert gradedeval.evaluate(run, qrels, "ap(judged_only=True)", ties="average").means == {
         "ap(judged_only=True)": (1 + 1 / 2) / 2
@@ -56,7 +56,7 @@ def test_condensed_lists_of_one_measure_leave_the_others_whole() -> None:
     assert list(alone.means.values()) == [1]
 
 
-def test_it_is_written_and_read_as_any_parameter() -> None:
+def test_judged_only_is_printed_and_parsed_as_a_parameter() -> None:
     measure = (p @ 5)(judged_only=True)
     assert str(measure) == "p(judged_only=True)@5"
     assert parse_measures("P(judged_only=True)@5 p:judged_only=true@5") == [measure]
@@ -87,7 +87,7 @@ def test_a_condensed_list_has_no_residual_and_no_bounds() -> None:
     assert np.isnan(bounds[:, 0]).tolist() == [[True, True, False]] * 2
 
 
-def test_runs_are_compared_by_it() -> None:
+def test_runs_are_compared_by_condensed_lists() -> None:
     runs = {name: dict.fromkeys("123", RUN["1"]) for name in ("one", "other")}
     runs["other"] = {topic: {"n": 2.0, "a": 1.0} for topic in "123"}
     qrels = dict.fromkeys("123", QRELS["1"])

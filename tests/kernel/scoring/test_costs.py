@@ -28,12 +28,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def scored(folder: Path, measures: str, **options: Any) -> gradedeval.Scores:
+def evaluate_folder(folder: Path, measures: str, **options: Any) -> gradedeval.Scores:
     return gradedeval.evaluate(folder / "run.txt", folder / "qrels.txt", measures, **options)
 
 
 def test_time_biased_gain_by_hand(folder: Path) -> None:
-    scores = scored(folder, "tbg(h=30) tbg(h=30,of=ed) tbg(h=30,of=etc) tbg(h=30,of=ec)", costs=folder / "costs.txt")
+    scores = evaluate_folder(
+        folder, "tbg(h=30) tbg(h=30,of=ed) tbg(h=30,of=etc) tbg(h=30,of=ec)", costs=folder / "costs.txt"
+    )
     # V = 2^(−K/30) of the cost so far, then 2^(−1/30) a rank without end.
     viewed = [2.0 ** (-spent / 30) for spent in (0, 10, 70, 80)]
     after = 2.0 ** (-82.5 / 30) / (1 - 2.0 ** (-1 / 30))
@@ -46,19 +48,23 @@ def test_time_biased_gain_by_hand(folder: Path) -> None:
 def test_the_bejeweled_player_stops_at_a_cost(folder: Path) -> None:
     # K = 10, 70: the second document is looked at, and no third.
     for costs in (folder / "costs.txt", PRICE, Costs({name.encode(): cost for name, cost in PRICE.items()})):
-        assert scored(folder, "bpm(T=9,K=65,of=ed)", costs=costs).by_topic("bpm(T=9,K=65,of=ed)")["t"] == 2
-    assert scored(folder, "bpm(T=9,K=65,of=ed)").by_topic("bpm(T=9,K=65,of=ed)")["t"] == 65
+        assert evaluate_folder(folder, "bpm(T=9,K=65,of=ed)", costs=costs).by_topic("bpm(T=9,K=65,of=ed)")["t"] == 2
+    assert evaluate_folder(folder, "bpm(T=9,K=65,of=ed)").by_topic("bpm(T=9,K=65,of=ed)")["t"] == 65
 
 
 def test_costs_follow_the_documents_through_ties_and_cuts(folder: Path) -> None:
     (folder / "run.txt").write_text("t video b 2 5 x\nt page a 1 5 x\nt ad d 4 5 x\nt page c 3 9 x\nu ad a 1 1 x\n")
     for ties, order in (("docno-desc", "cdba"), ("docno-asc", "cabd"), ("file", "cbad"), ("best", "cbad")):
         price = {"a": 10, "b": 60, "c": 10, "d": 2.5}
-        score = scored(folder, "cwlp(of=etc)@3", costs=folder / "costs.txt", ties=ties).by_topic("cwlp(of=etc)@3")["t"]
+        score = evaluate_folder(folder, "cwlp(of=etc)@3", costs=folder / "costs.txt", ties=ties).by_topic(
+            "cwlp(of=etc)@3"
+        )["t"]
         assert score == sum(price[docno] for docno in order[:3])
-    cut = scored(folder, "cwlp(of=etc)@3", costs=folder / "costs.txt", depth=2, ties="file").by_topic("cwlp(of=etc)@3")
+    cut = evaluate_folder(folder, "cwlp(of=etc)@3", costs=folder / "costs.txt", depth=2, ties="file").by_topic(
+        "cwlp(of=etc)@3"
+    )
     assert cut["t"] == 10 + 60 + 1  # ranks beyond the end cost 1
-    condensed = scored(folder, "cwlp(of=etc)@3", costs=folder / "costs.txt", judged_only=True, ties="file")
+    condensed = evaluate_folder(folder, "cwlp(of=etc)@3", costs=folder / "costs.txt", judged_only=True, ties="file")
     assert condensed.by_topic("cwlp(of=etc)@3")["t"] == 10 + 60 + 10
 
 
@@ -69,7 +75,7 @@ def test_a_dataframe_has_a_column_of_types(folder: Path) -> None:
     frame = pd.DataFrame({"topic": [r[0] for r in rows], "type": [r[1] for r in rows], "docno": [r[2] for r in rows]})
     frame["score"] = [float(r[4]) for r in rows]
     ours = gradedeval.evaluate(frame, folder / "qrels.txt", "tbg(h=30)", costs=PRICE)
-    assert ours.means == scored(folder, "tbg(h=30)", costs=PRICE).means
+    assert ours.means == evaluate_folder(folder, "tbg(h=30)", costs=PRICE).means
     with pytest.raises(InputError, match="no column 'type'"):
         gradedeval.evaluate(frame.drop(columns="type"), folder / "qrels.txt", "tbg(h=30)", costs=PRICE)
     with pytest.raises(InputError, match="a dict has no document types; costs need a file, or a DataFrame"):
@@ -78,7 +84,7 @@ def test_a_dataframe_has_a_column_of_types(folder: Path) -> None:
 
 def test_measures_in_seconds_or_characters_note_missing_costs(folder: Path) -> None:
     with pytest.warns(gradedeval.EvaluationWarning) as caught:
-        scored(folder, "tbg u rbp")
+        evaluate_folder(folder, "tbg u rbp")
     assert [str(warning.message) for warning in caught] == [
         "tbg: h is in seconds; without costs each document costs 1",
         "u: L is in characters; without costs each document costs 1",
@@ -88,10 +94,10 @@ def test_measures_in_seconds_or_characters_note_missing_costs(folder: Path) -> N
 
 @pytest.mark.filterwarnings("ignore:.*no measure here uses it")
 def test_the_signature_names_the_costs(folder: Path) -> None:
-    first = scored(folder, "rbp", costs=PRICE).signature
+    first = evaluate_folder(folder, "rbp", costs=PRICE).signature
     assert f"costs {Costs({name.encode(): cost for name, cost in PRICE.items()}).digest}" in first
-    assert scored(folder, "rbp", costs=folder / "costs.txt").signature == first
-    assert scored(folder, "rbp", costs={**PRICE, "ad": 3}).signature != first
+    assert evaluate_folder(folder, "rbp", costs=folder / "costs.txt").signature == first
+    assert evaluate_folder(folder, "rbp", costs={**PRICE, "ad": 3}).signature != first
 
 
 @pytest.mark.parametrize(
@@ -122,7 +128,7 @@ def test_a_missing_cost_file_is_one_line(folder: Path, cli: Command) -> None:
     assert result.messages[0].startswith("nowhere: no such file; check the path")
     for bad in ({}, {"page": 0}, {"page": "1"}, {"page": float("nan")}, 3):
         with pytest.raises(InputError):
-            scored(folder, "rbp", costs=bad)
+            evaluate_folder(folder, "rbp", costs=bad)
 
 
 WORDS = ("run.txt", "qrels.txt", "--cwl", "-m", "rbp(p=0.5) cwlp@2")
@@ -189,7 +195,7 @@ def test_options_excluding_columns_are_refused(
 
 def test_a_signed_difference_settles_no_topic(folder: Path) -> None:
     with pytest.raises(InputError, match="a signed difference is not a bound"):
-        scored(folder, "rbp", residuals="difference", max_residual=0.1)
+        evaluate_folder(folder, "rbp", residuals="difference", max_residual=0.1)
 
 
 def test_without_measures_the_family_is_shown(folder: Path, cli: Command) -> None:
@@ -199,7 +205,7 @@ def test_without_measures_the_family_is_shown(folder: Path, cli: Command) -> Non
 
 
 def test_differences_are_signed_and_there_for_every_quantity_of_the_family(folder: Path) -> None:
-    scores = scored(folder, "bpm(T=1.5,K=9) bpm(T=1.5,K=9,of=ed) err", residuals="difference")
+    scores = evaluate_folder(folder, "bpm(T=1.5,K=9) bpm(T=1.5,K=9,of=ed) err", residuals="difference")
     # t: 0 1 ½ u: Γ reaches 1.5 at rank 3, judged or not. u: 1, then beyond: worst ends at K = 9, best at rank 2.
     assert [scores.runs[0].residual[1, column] for column in (0, 1)] == pytest.approx([1 - 1 / 9, 2 - 9])
     assert scores.residuals["err"] is None
@@ -229,10 +235,10 @@ def test_a_tie_of_two_types_is_settled_by_docno_in_any_order_of_lines(folder: Pa
     outputs = []
     for order in ([0, 1, 2], [1, 0, 2]):
         (folder / "run.txt").write_text("".join(lines[index] for index in order))
-        outputs.append(scored(folder, "tbg(h=20) rbp(of=ec)", costs=folder / "costs.txt").means)
+        outputs.append(evaluate_folder(folder, "tbg(h=20) rbp(of=ec)", costs=folder / "costs.txt").means)
     assert outputs[0] == outputs[1]
     (folder / "run.txt").write_text("t video b 1 6 x\nt page a 2 5 x\nt page c 3 1 x\n")
-    assert scored(folder, "tbg(h=20) rbp(of=ec)", costs=folder / "costs.txt").means == outputs[0]
+    assert evaluate_folder(folder, "tbg(h=20) rbp(of=ec)", costs=folder / "costs.txt").means == outputs[0]
 
 
 def test_the_five_quantities_are_not_standardized(folder: Path, cli: Command) -> None:

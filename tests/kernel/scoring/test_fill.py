@@ -31,7 +31,7 @@ def test_gains_by_hand() -> None:
     assert result["rbp(p=0.5)"] == pytest.approx(0.5 * 0.25 + 0.25 * 1 + 0.125 * v, abs=1e-12)
 
 
-def test_a_document_with_a_grade_keeps_it() -> None:
+def test_judged_documents_keep_their_grades() -> None:
     with pytest.warns(EvaluationWarning, match="fill: 1 of 3 documents has a grade, and keeps it"):
         result = scores(TAKES, fill={"1": {**FILL["1"], "a": 0.0}})
     assert result == scores(TAKES, fill=FILL)
@@ -46,7 +46,7 @@ def test_gains_of_all_unjudged_documents_equal_judgments() -> None:
     assert filled.frame["score"].tolist() == pytest.approx(judged.frame["score"].tolist(), abs=1e-12)
 
 
-def test_all_other_measures_take_them_for_unjudged() -> None:
+def test_other_measures_treat_filled_documents_as_unjudged() -> None:
     others = "ndcg ap p@2 judged@4 bpref rr nerr gap num_rel_ret"
     with pytest.warns(EvaluationWarning, match="fill: no measure here uses it \\(ndcg, ap, "):
         result = scores(others, fill=FILL)

@@ -27,10 +27,10 @@ from support.reference_intents import Judged, Listed
 WEB_TRACK = DATA / "web-track"
 
 
-def scored(
+def evaluate_topics(
     topics: Sequence[tuple[Listed, Judged]], measures: Any, **rules: Any
 ) -> tuple[list[Measure], Any, Any, list[str]]:
-    """Measures, scores and residuals (topics × measures), and notes."""
+    """Return measures, scores and residuals (topics × measures), and notes."""
     run = {
         f"t{number}": {docno: -float(rank) for rank, docno in enumerate(listed)}
         for number, (listed, _) in enumerate(topics)
@@ -68,11 +68,11 @@ def test_other_measures_take_the_highest_grade_of_a_document(topics: list[tuple[
     topics = [*topics, ANCHOR]
     flat: Any = [(listed, {d: max(by_intent.values()) for d, by_intent in judged.items()}) for listed, judged in topics]
     for rules in ({}, {"negative": "unjudged"}, {"ties": "best"}, {"ties": "worst"}):
-        _, score, residual, _ = scored(topics, measures, **rules)
-        _, plain, plain_residual, _ = scored(flat, measures, subtopics=False, **rules)
+        _, score, residual, _ = evaluate_topics(topics, measures, **rules)
+        _, plain, plain_residual, _ = evaluate_topics(flat, measures, subtopics=False, **rules)
         assert np.array_equal(score, plain)
         assert np.array_equal(residual, plain_residual, equal_nan=True)
-        _, mixed, _, _ = scored(topics, [*measures, *map(intent_aware, INNER), *NOVEL], **rules)
+        _, mixed, _, _ = evaluate_topics(topics, [*measures, *map(intent_aware, INNER), *NOVEL], **rules)
         assert np.array_equal(mixed[:, : len(measures)], plain)
 
 
@@ -110,7 +110,9 @@ def topic_of(ranking: Sequence[tuple[int, int] | None], missed: Sequence[tuple[i
 
 def test_a_residual_needs_something_unjudged_or_beyond_the_end() -> None:
     topics = [topic_of(r, missed) for r in itertools.product(LATER[1:], repeat=2) for missed in MISSED]
-    measures, _, residual, _ = scored(topics, [*BOUNDED, *parse_measures("erria@2 strec@2 nrbp@2 ia(err@2) ia(rbp@2)")])
+    measures, _, residual, _ = evaluate_topics(
+        topics, [*BOUNDED, *parse_measures("erria@2 strec@2 nrbp@2 ia(err@2) ia(rbp@2)")]
+    )
     beyond = [measure.residual == "beyond_run" and (measure.cutoff or 9) > 2 for measure in measures]
     for column, measure in enumerate(measures):
         summed = measure.definition.cutoff == "sums_to_k"  # weights of the full depth depend on later ranks
@@ -122,18 +124,18 @@ def test_an_intent_without_relevant_documents_may_enter_the_mean() -> None:
     # to intent 2 it gives that an AP of 1, and a mean of ½. Relevant to both: ½ (1/11 + 1). The bound: ½ (1/10 + 1).
     judged: Judged = {f"m{number}": {"1": 1} for number in range(10)} | {"n": {"2": 0}}
     later: Judged = judged | {"d": {"1": 1, "2": 1}}
-    _, score, residual, _ = scored([(["d"], judged), (["d"], later)], "ia(ap)")
+    _, score, residual, _ = evaluate_topics([(["d"], judged), (["d"], later)], "ia(ap)")
     assert score[:, 0] == pytest.approx([0, (1 / 11 + 1) / 2])
     assert residual[0, 0] == pytest.approx((1 / 10 + 1) / 2)
 
 
 @pytest.mark.parametrize("measure", ["alpha_ndcg@2", "nerria(rel=1,stop=0.5)@2", "nnrbp@2"])
 def test_filling_in_is_no_bound_if_the_ideal_ranking_is_greedy(measure: str) -> None:
-    # Two documents cover four intents, and the run has both: nothing is left to fill in. A third document that covers
+    # Two documents cover four intents, and the run has both: no document is missing. A third document that covers
     # as many as each of them, found elsewhere, comes first in the greedy order, and the next repeats one of its two.
     judged: Judged = {"a": {"1": 1, "4": 1}, "b": {"2": 1, "3": 1}}
     later = judged | {"c": {"1": 1.0, "2": 1.0}}
-    _, score, residual, _ = scored([(["a", "b"], judged), (["a", "b"], later)], measure)
+    _, score, residual, _ = evaluate_topics([(["a", "b"], judged), (["a", "b"], later)], measure)
     second = {"alpha_ndcg@2": 1 / math.log2(3)}.get(measure, 1 / 2)
     assert score[:, 0] == pytest.approx([1, (2 + 2 * second) / (2 + 1.5 * second)])
     assert np.isnan(residual).all()
@@ -141,7 +143,7 @@ def test_filling_in_is_no_bound_if_the_ideal_ranking_is_greedy(measure: str) -> 
 
 @pytest.mark.parametrize("measure", ["ia(bpref)", "ia(rprec)", "ia(cwlap)", "nerria", "alpha_ndcg", "nnrbp"])
 def test_a_measure_without_a_bounding_residual_has_none(measure: str) -> None:
-    assert np.isnan(scored([(["d"], BASE)], measure)[2]).all()
+    assert np.isnan(evaluate_topics([(["d"], BASE)], measure)[2]).all()
 
 
 RUN = {"1": {docno: -rank for rank, docno in enumerate(["x", "b", "a", "d", "c"])}}
@@ -178,7 +180,7 @@ def test_an_example_by_hand(measure: str, expected: float) -> None:
 
 
 def test_probabilities_from_a_file_weigh_the_intents(tmp_path: Path) -> None:
-    # RR of the intents 1, 2, 3: 1/2, 1/3, 1/5. Nothing is known of intent 9, whose share is lost.
+    # RR of the intents 1, 2, 3: 1/2, 1/3, 1/5. Intent 9 has no judgments, and its share is lost.
     (tmp_path / "p").write_text("1 1 .2\n1 2 .3\n1 3 .1\n1 9 .4\n7 1 1\n")
     for measure in (
         parse_measures("erria(rel=1)")[0](prior=f"@{tmp_path / 'p'}"),
@@ -199,7 +201,9 @@ def test_a_topic_without_judgments_has_the_intents_that_its_probabilities_name(t
     (tmp_path / "p").write_text("t0 1 1\nt1 1 .5\nt1 2 .5\n")
     topics: list[tuple[Listed, Judged]] = [(["d"], {"d": {"1": 3}}), (["x"], {})]
     measure = parse_measures("erria(rel=1)@2")[0](prior=f"@{tmp_path / 'p'}")
-    _, score, residual, _ = scored(topics, [measure, intent_aware(parse_measures("p@2")[0], f"@{tmp_path / 'p'}")])
+    _, score, residual, _ = evaluate_topics(
+        topics, [measure, intent_aware(parse_measures("p@2")[0], f"@{tmp_path / 'p'}")]
+    )
     assert score[1].tolist() == [0, 0]
     assert residual[1].tolist() == [1, 1]
 
@@ -327,7 +331,7 @@ def test_qrels_without_subtopics_are_refused(qrels: Any, message: str) -> None:
     assert str(error.value).startswith(f"qrels{message}")
 
 
-def test_a_judgment_repeated_for_one_subtopic_is_settled_as_others_are() -> None:
+def test_a_judgment_repeated_for_one_subtopic_is_a_duplicate() -> None:
     same, unlike = "1 1 a 1\n1 1 a 1\n1 2 a 1\n", "1 1 a 1\n1 2 a 2\n1 2 a 3\n"
     assert Qrels(io.StringIO(same), subtopics=True).notes == [
         "<file>: 1 judgment repeated with the same grade; counted once"
@@ -493,13 +497,15 @@ def test_a_sum_that_has_no_end_asks_for_a_cutoff(alpha: str) -> None:
 
 
 def test_the_quantities_of_cwl_measures_have_means_too() -> None:
-    # RBP's user always sees 1 / (1 − 0.8) documents; that of nerr5, if nothing stops it, all there are.
-    _, score, _, _ = scored([(["d"], {"d": {"1": 1, "2": 1}})], "ia(rbp(of=ed)) ia(rbp(of=etc)) ia(nerr5(of=ed))")
+    # RBP's user always sees 1 / (1 − 0.8) documents; that of nerr5, without a stop, all documents.
+    _, score, _, _ = evaluate_topics(
+        [(["d"], {"d": {"1": 1, "2": 1}})], "ia(rbp(of=ed)) ia(rbp(of=etc)) ia(nerr5(of=ed))"
+    )
     assert score[0] == pytest.approx([5, 5, math.inf])
 
 
 def test_signed_differences_are_of_no_mean_over_intents() -> None:
-    _, _, residual, _ = scored([(["d"], BASE)], "ia(rbp) rbp erria", residuals="difference")
+    _, _, residual, _ = evaluate_topics([(["d"], BASE)], "ia(rbp) rbp erria", residuals="difference")
     assert np.isnan(residual[0]).tolist() == [True, False, True]
 
 
@@ -535,7 +541,7 @@ def test_err_ia_at_1_differs_from_pyndeval() -> None:
     lines = [("1", "1", "a", 1), ("1", "2", "b", 1)]
     theirs = pyndeval.ndeval(lines, [("1", "a", 2.0), ("1", "x", 1.0)], ["ERR-IA@2"])["1"]
     topic: tuple[Listed, Judged] = (["a", "x"], {"a": {"1": 1}, "b": {"2": 1}})
-    _, score, _, _ = scored([topic], [parse_measures(NDEVAL["ERR-IA@2"])[0] @ k for k in (1, 2)])
+    _, score, _, _ = evaluate_topics([topic], [parse_measures(NDEVAL["ERR-IA@2"])[0] @ k for k in (1, 2)])
     assert score[0] == pytest.approx([1 / 2, 1 / 2 / (1 + 1 / 2 / 2)])
     assert theirs["ERR-IA@2"] == pytest.approx(score[0, 1])
 

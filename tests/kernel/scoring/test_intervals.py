@@ -34,7 +34,7 @@ def test_the_interval_is_made_of_student_s_t_of_resampled_topics() -> None:
         )
 
 
-def test_the_interval_moves_and_grows_with_the_values_and_turns_round_with_their_sign() -> None:
+def test_the_interval_shifts_scales_and_changes_sign_with_the_values() -> None:
     values = np.random.default_rng(4).gamma(0.5, size=(1, 12))
     (low,), (high,) = studentized_interval(values, 999, 0, 0.05)
     moved = studentized_interval(3 * values - 7, 999, 0, 0.05)

@@ -1,4 +1,4 @@
-"""Measures are called as they were asked for, and found under any of their names."""
+"""Measures keep their requested names, and are found by any of their names."""
 
 import csv
 import pickle

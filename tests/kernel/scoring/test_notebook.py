@@ -1,4 +1,4 @@
-"""In a notebook: results show themselves as HTML, names in them are text, and a measure prints itself."""
+"""In a notebook: results are HTML, names in them are text, and a measure has a short repr."""
 
 import re
 import warnings
@@ -53,7 +53,7 @@ FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 
 
 @pytest.mark.parametrize("name", [*RESULTS, *LONG])
-def test_a_result_shows_itself_without_flags_and_names_are_text(name: str) -> None:
+def test_the_html_of_a_result_has_no_flags_and_escapes_names(name: str) -> None:
     """Name options by keyword, as Python does: in tables, below them, and in notes."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -65,7 +65,7 @@ def test_a_result_shows_itself_without_flags_and_names_are_text(name: str) -> No
     texts: list[str] = []
     result._repr_pretty_(SimpleNamespace(text=texts.append), False)
     assert html.encode() + texts[0].encode()  # both are UTF-8
-    page = ElementTree.fromstring(f"<page>{html}</page>")  # well-formed: nothing in a name is a tag
+    page = ElementTree.fromstring(f"<page>{html}</page>")  # well-formed: names contain no tags
     assert {node.tag for node in page.iter()} <= {"page", "p", "strong", "table", "thead", "tbody", "tr", "th", "td"}
     text = "".join(page.itertext())
     names = [hostile.replace("\udce9", r"\xe9") for hostile in HOSTILE]
@@ -73,13 +73,13 @@ def test_a_result_shows_itself_without_flags_and_names_are_text(name: str) -> No
     assert page.find(".//td") is not None
 
 
-def test_a_history_shows_itself(tmp_path: Any) -> None:
+def test_a_history_has_html(tmp_path: Any) -> None:
     scores = gradedeval.evaluate(RUNS, QRELS, "ndcg")
     gradedeval.append_history(scores, tmp_path / "h.jsonl", time="2026-01-01", label="<b>")
     assert "&lt;script&gt;" in gradedeval.read_history(tmp_path / "h.jsonl")._repr_html_()
 
 
-def test_every_public_result_shows_itself() -> None:
+def test_every_public_result_has_html() -> None:
     plain = {"Bound", "Gains", "Measure", "Options", "Qrels", "RelevanceEvaluator", "UserState", "Verification"}
     classes = {name for name in gradedeval.__all__ if isinstance(getattr(gradedeval, name), type)}
     errors = {name for name in classes if issubclass(getattr(gradedeval, name), Exception)}
@@ -93,7 +93,7 @@ def test_a_long_table_shows_its_ends() -> None:
     assert "…" in page
 
 
-def test_a_measure_prints_itself() -> None:
+def test_the_repr_of_a_measure_is_its_notation() -> None:
     measure = gradedeval.measures.ndcg(gain="exp") @ 10
     assert (repr(measure), str(measure), repr([measure])) == ("ndcg(gain=exp)@10",) * 2 + ("[ndcg(gain=exp)@10]",)
     assert gradedeval.parse_measures(repr(measure)) == [measure]

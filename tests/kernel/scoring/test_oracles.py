@@ -53,16 +53,15 @@ def as_files(run: Run, qrels: Judged) -> tuple[io.BytesIO, io.BytesIO]:
     )
 
 
-def evaluated(run: Any, qrels: Any, measures: Iterable[str] | str, **rules: Any) -> gradedeval.Scores:
-    """Return the result of `evaluate` without notes: missing and unjudged topics, and qrels without a relevant
-    document, are intended here."""
+def evaluate_quietly(run: Any, qrels: Any, measures: Iterable[str] | str, **rules: Any) -> gradedeval.Scores:
+    """Evaluate without notes: missing and unjudged topics, and qrels without a relevant document, are intended here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
         return gradedeval.evaluate(run, qrels, measures, **rules)
 
 
 def by_topic(scores: gradedeval.Scores, names: Iterable[str]) -> dict[str, dict[str, float]]:
-    """Return the peer's name of a measure -> topic -> our score; names in the order of our measures."""
+    """Return the other tool's name of a measure -> topic -> our score, in the order of our measures."""
     return {name: scores.by_topic(measure) for name, measure in zip(names, scores.measures, strict=True)}
 
 
@@ -92,7 +91,8 @@ def pytrec_eval() -> Any:
 
 
 def by_pytrec_eval(pytrec_eval: Any, run: Run, qrels: Judged, rel: int = 1) -> dict[str, dict[str, float]]:
-    """Measure -> topic -> score; P, recall and others at each of trec_eval's usual cutoffs, 49 measures in all."""
+    """Return measure -> topic -> score; P, recall and others at each of trec_eval's usual cutoffs, 49 measures in
+    all."""
     scores = pytrec_eval.RelevanceEvaluator(qrels, set(NAMES), relevance_level=rel).evaluate(run)
     names = list(next(iter(scores.values())))
     assert len(names) == 8 + 4 * 9 + 3
@@ -108,7 +108,7 @@ def test_scores_equal_pytrec_eval(pytrec_eval: Any, form: str, qrels: Judged, ru
     assume(qrels.keys() & run.keys())
     theirs = by_pytrec_eval(pytrec_eval, run, qrels, rel)
     sources: tuple[Any, Any] = (run, qrels) if form == "dicts" else as_files(run, qrels)
-    scores = evaluated(sources[0], sources[1], theirs, like="trec_eval", rel=rel)
+    scores = evaluate_quietly(sources[0], sources[1], theirs, like="trec_eval", rel=rel)
     assert_equal(by_topic(scores, theirs), theirs)
     summed = {
         name: pytrec_eval.compute_aggregated_measure(name, list(topics.values())) for name, topics in theirs.items()
@@ -122,7 +122,7 @@ def test_a_missing_topic_adds_nothing_to_the_sum_of_pytrec_eval(pytrec_eval: Any
     """Count a topic that the run lacks as an empty ranking: by default every topic of the qrels counts."""
     assume(qrels.keys() & run.keys())
     theirs = by_pytrec_eval(pytrec_eval, run, qrels)
-    scores = evaluated(run, qrels, theirs)
+    scores = evaluate_quietly(run, qrels, theirs)
     for (name, topics), mean in zip(theirs.items(), scores.means.values(), strict=True):
         if not name.startswith("num_"):
             assert mean == pytest.approx(sum(topics.values()) / len(qrels), rel=0, abs=1e-9), name
@@ -134,7 +134,7 @@ def test_scores_as_float32_tie_as_in_pytrec_eval(pytrec_eval: Any, qrels: Judged
     # It keeps scores in a C float, as trec_eval 9 does: scores that differ in the eighth digit are tied.
     assume(qrels.keys() & run.keys())
     theirs = by_pytrec_eval(pytrec_eval, run, qrels)
-    scores = evaluated(run, qrels, theirs, like="trec_eval", order="float32")
+    scores = evaluate_quietly(run, qrels, theirs, like="trec_eval", order="float32")
     assert_equal(by_topic(scores, theirs), theirs)
 
 
@@ -157,7 +157,7 @@ def gdeval(ir_measures: Any) -> Any:
 def by_ir_measures(
     ir_measures: Any, run: Run, qrels: Judged, names: Iterable[str]
 ) -> tuple[dict[str, dict[str, float]], dict[str, float]]:
-    """Measure -> topic -> score, and measure -> mean."""
+    """Return measure -> topic -> score, and measure -> mean."""
     measures = {name: ir_measures.parse_measure(name) for name in names}
     results = ir_measures.calc(list(measures.values()), qrels, run)
     scores: dict[str, dict[str, float]] = {name: {} for name in measures}
@@ -187,7 +187,7 @@ IR_MEASURES: list[tuple[str, dict[str, Any]]] = [
 def test_scores_equal_ir_measures(ir_measures: Any, names: str, rules: dict[str, Any], qrels: Judged, run: Run) -> None:
     assume(qrels.keys() & run.keys())
     theirs, means = by_ir_measures(ir_measures, run, qrels, names.split())
-    scores = evaluated(run, qrels, names, like="ir_measures", **rules)
+    scores = evaluate_quietly(run, qrels, names, like="ir_measures", **rules)
     assert_equal(by_topic(scores, names.split()), theirs)
     assert list(scores.means.values()) == pytest.approx(list(means.values()), rel=0, abs=1e-9)
 
@@ -219,7 +219,7 @@ def test_err_and_exponential_ndcg_equal_gdeval_in_ir_measures(gdeval: Any, qrels
     names = ("ERR@1", "ERR@3", "ERR@20", "nDCG(dcg='exp-log2')@3", "nDCG(dcg='exp-log2')@20", "nDCG@3", "AP", "P@1")
     theirs, _ = by_ir_measures(gdeval, run, qrels, names)
     measures = [name.replace("nDCG(dcg='exp-log2')", "ndcg(gain=exp)") for name in names]
-    assert_equal(by_topic(evaluated(run, qrels, measures, like="ir_measures"), names), theirs, FIVE_DECIMALS)
+    assert_equal(by_topic(evaluate_quietly(run, qrels, measures, like="ir_measures"), names), theirs, FIVE_DECIMALS)
 
 
 CLOSE_RUN, CLOSE_QRELS = {"1": {"a": 1.00000002, "b": 1.00000001, "c": 0.5}}, {"1": {"a": 3, "b": 0, "c": 1}}
@@ -228,7 +228,7 @@ CLOSE_RUN, CLOSE_QRELS = {"1": {"a": 1.00000002, "b": 1.00000001, "c": 0.5}}, {"
 def test_each_measure_compares_scores_as_ir_measures_does(gdeval: Any) -> None:
     names = ("ERR@20", "AP", "RR", "RR@10", "nDCG@10", "nDCG(dcg='exp-log2')@10", "RBP(rel=1)", "Judged@1", "Accuracy")
     _, means = by_ir_measures(gdeval, CLOSE_RUN, CLOSE_QRELS, names)
-    scores = evaluated(
+    scores = evaluate_quietly(
         CLOSE_RUN, CLOSE_QRELS, [n.replace("dcg='exp-log2'", "gain=exp") for n in names], like="ir_measures"
     )
     assert list(scores.means.values()) == pytest.approx(list(means.values()), abs=0.5e-5)
@@ -252,19 +252,19 @@ def test_floats_and_doubles_combine_in_files_of_several_blocks(tmp_path: Path, m
 @pytest.mark.parametrize(
     ("measures", "kept"), [("err@20 rr@10", ""), ("ap rr", "scores float32"), ("err@20 ap", "scores float32 in ap")]
 )
-def test_the_signature_says_which_measures_compare_scores_as_float32(measures: str, kept: str) -> None:
-    signature = evaluated(CLOSE_RUN, CLOSE_QRELS, measures, like="ir_measures").signature
+def test_the_signature_names_measures_that_compare_scores_as_float32(measures: str, kept: str) -> None:
+    signature = evaluate_quietly(CLOSE_RUN, CLOSE_QRELS, measures, like="ir_measures").signature
     assert [part for part in signature.split(" | ") if part.startswith("scores")] == [kept] * bool(kept)
     for order, second in (("score", 1), ("float32", 1 / 2)):
-        scores = evaluated(CLOSE_RUN, CLOSE_QRELS, "rr rr@10", like="ir_measures", order=order)
+        scores = evaluate_quietly(CLOSE_RUN, CLOSE_QRELS, "rr rr@10", like="ir_measures", order=order)
         assert scores.means == {"rr": second, "rr@10": second}
 
 
-def test_residuals_and_ties_of_floats_and_doubles_follow_their_own_order() -> None:
+def test_residuals_and_ties_follow_the_order_of_floats_or_doubles() -> None:
     run, options = {"1": CLOSE_RUN["1"] | {"d": 0.25}}, {"like": "ir_measures", "bounds": True, "residuals": True}
-    both = evaluated(run, CLOSE_QRELS, "err@20 ap", **options)
+    both = evaluate_quietly(run, CLOSE_QRELS, "err@20 ap", **options)
     for measure in ("err@20", "ap"):
-        alone = evaluated(run, CLOSE_QRELS, measure, **options)
+        alone = evaluate_quietly(run, CLOSE_QRELS, measure, **options)
         assert both.bounds[measure] == alone.bounds[measure]
         assert both.residuals[measure] == alone.residuals[measure]
     with pytest.warns(gradedeval.EvaluationWarning) as notes:
@@ -286,7 +286,7 @@ def test_like_gdeval_has_the_topics_that_gdeval_prints(gdeval: Any, qrels: Judge
     names = ("nDCG(dcg='exp-log2')@5", "ERR@5")
     theirs, _ = by_ir_measures(gdeval, run, qrels, names)
     printed = {name: {topic: topics[topic] for topic in topics if topic in relevant} for name, topics in theirs.items()}
-    scores = evaluated(run, qrels, "ndcg@5 err@5", like="gdeval")
+    scores = evaluate_quietly(run, qrels, "ndcg@5 err@5", like="gdeval")
     assert_equal(by_topic(scores, names), printed, FIVE_DECIMALS)
     assert all(value == 0 for topics in theirs.values() for topic, value in topics.items() if topic not in relevant)
 
@@ -317,7 +317,7 @@ def one_topic(order: Mapping[str, tuple[int | None, float]]) -> tuple[Run, Judge
 
 
 def columns(order: Mapping[str, tuple[int | None, float]]) -> tuple[Any, Any]:
-    """Return grades and scores as scikit-learn takes them; unjudged documents have grade 0."""
+    """Return grades and scores for scikit-learn; unjudged documents have grade 0."""
     return np.array([[grade or 0 for grade, _ in order.values()]]), np.array([[s for _, s in order.values()]])
 
 
@@ -328,7 +328,7 @@ def test_ndcg_and_dcg_equal_scikit_learn(metrics: Any, order: dict[str, tuple[in
     run, qrels = one_topic(order)
     grades, values = columns(order)
     names = ("ndcg", "dcg", "ndcg(gain=exp)", "dcg(gain=exp)")
-    scores = evaluated(run, qrels, [*names, *(f"{name}@{k}" for name in names)])
+    scores = evaluate_quietly(run, qrels, [*names, *(f"{name}@{k}" for name in names)])
     theirs = [
         score(gains, values, k=cutoff, ignore_ties=True)
         for cutoff in (None, k)
@@ -344,9 +344,9 @@ def test_ndcg_and_dcg_equal_scikit_learn(metrics: Any, order: dict[str, tuple[in
 def test_ap_equals_scikit_learn_without_ties(
     metrics: Any, order: dict[str, tuple[int | None, float]], rel: int
 ) -> None:
-    # Over a tie it has one precision for all of its documents, which is not a ranking's AP.
+    # It gives all documents of a tie one precision, unlike the AP of a ranking.
     run, qrels = one_topic(order)
     grades, values = columns(order)
     assume((grades >= rel).any())
     theirs = metrics.average_precision_score(grades[0] >= rel, values[0])
-    assert list(evaluated(run, qrels, "ap", rel=rel).means.values()) == pytest.approx([theirs], rel=0, abs=1e-9)
+    assert list(evaluate_quietly(run, qrels, "ap", rel=rel).means.values()) == pytest.approx([theirs], rel=0, abs=1e-9)

@@ -129,14 +129,14 @@ def test_every_golden_file_belongs_to_a_case() -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_with_q_topics_come_as_the_qrels_list_them_and_the_summary_last(form: str, files: Path, cli: Command) -> None:
+def test_q_prints_topics_in_the_order_of_the_qrels_and_the_summary_last(form: str, files: Path, cli: Command) -> None:
     words = ("bm25.run", "qrels.txt", "-m", "ap", "-f", form)
     assert re.findall(r"\b(30\d|all)\b", succeed(cli(*words, "-q")).text) == ["301", "302", "303", "all"]
     assert not re.search(r"\b30[123]\b", succeed(cli(*words)).text.replace("qrels 30", ""))
 
 
 @pytest.mark.parametrize("form", ["trec", "csv", "tsv", "jsonl"])
-def test_lists_hold_nothing_but_rows(form: str, files: Path, cli: Command) -> None:
+def test_lists_have_only_rows(form: str, files: Path, cli: Command) -> None:
     text = succeed(cli(*ONE, "-f", form)).text
     assert text.count("gradedeval") == (0 if form == "trec" else 5)  # the signature of each mean
     assert len(text.splitlines()) == 5 + (form in ("csv", "tsv"))
@@ -241,7 +241,7 @@ def test_a_topic_called_all_neither_hides_nor_follows_the_summary(form: str, fil
 # Residuals beside scores
 
 
-def test_measures_without_a_residual_keep_all_topics_and_stderr_says_so(files: Path, cli: Command) -> None:
+def test_measures_without_a_residual_keep_all_topics_with_a_note(files: Path, cli: Command) -> None:
     outcome = succeed(cli(*ONE, "--max-residual", "0.1"))
     assert outcome.messages == ["--max-residual: bpref, num_ret have no residual; all topics count there"]
     alone = succeed(cli("bm25.run", "qrels.txt", "-m", "bpref", "--max-residual", "0.1"))
@@ -253,7 +253,7 @@ def test_measures_without_a_residual_keep_all_topics_and_stderr_says_so(files: P
 # Digits
 
 
-def test_tables_have_four_digits_and_programs_all_of_them(files: Path, cli: Command) -> None:
+def test_tables_have_four_digits_and_program_formats_have_all(files: Path, cli: Command) -> None:
     value = gradedeval.evaluate("bm25.run", "qrels.txt", "err@20").means["err@20"]
     words = ("bm25.run", "qrels.txt", "-m", "err@20")
     for form in ("table", "trec", "markdown", "latex", "html"):
@@ -266,7 +266,7 @@ def test_tables_have_four_digits_and_programs_all_of_them(files: Path, cli: Comm
         assert repr(round(value, 3)) in succeed(cli(*words, "-f", form, "--digits", "3")).text
 
 
-def test_a_preset_brings_its_digits_to_tables_and_an_option_beats_them(files: Path, cli: Command) -> None:
+def test_a_preset_sets_the_digits_of_tables_and_an_option_beats_it(files: Path, cli: Command) -> None:
     words = ("bm25.run", "qrels.txt", "-m", "ndcg@20", "--like", "gdeval")
     assert re.search(r"\d\.\d{5}\s", succeed(cli(*words)).text)
     assert re.search(r"\d\.\d{2}\s", succeed(cli(*words, "--digits", "2")).text)
@@ -303,7 +303,7 @@ def test_sorting_without_a_measure_is_by_the_first_and_takes_no_option_or_file(
     assert "unknown measure 'errx'" in cli(*runs, "--sort", "errx").messages[-1]
 
 
-def test_sorting_by_a_measure_that_is_not_named_adds_it(files: Path, cli: Command) -> None:
+def test_sorting_by_another_measure_adds_it(files: Path, cli: Command) -> None:
     runs = ("dense.run", "bm25.run", "best.run", "qrels.txt")
     for words in ((), ("-m", "ap num_ret"), ("--cwl", "-m", "rbp")):
         plain = list(dict.fromkeys(row["measure"] for row in rows_of(cli(*runs, *words, "-f", "csv"))))
@@ -376,7 +376,7 @@ def digits(file: str) -> str:
     return hashlib.sha256(Path(file).read_bytes()).hexdigest()[:12]
 
 
-def test_the_signature_says_all_that_the_numbers_depend_on(files: Path, cli: Command) -> None:
+def test_the_signature_has_all_settings_that_change_numbers(files: Path, cli: Command) -> None:
     digest = gradedeval.Qrels("qrels.txt").digest
     assert re.fullmatch(r"[0-9a-f]{6}", digest)
     outcome = cli("bm25.run", "qrels.txt", "-m", "err@20 ndcg ndcg(gain=exp) ap p(rel=2)@5", *FULL)
@@ -477,7 +477,7 @@ def test_topics_left_out_are_counted(files: Path, cli: Command) -> None:
 
 
 @pytest.mark.exhaustive
-def test_the_extension_of_o_says_the_format(files: Path, cli: Command) -> None:
+def test_the_extension_of_o_sets_the_format(files: Path, cli: Command) -> None:
     assert set(EXTENSIONS.values()) == set(FORMATS)
     for extension, form in EXTENSIONS.items():
         printed = succeed(cli(*ONE, "-f", form)).out
@@ -556,7 +556,7 @@ def test_process_substitution_is_a_place_to_write(files: Path) -> None:
 # Verbs, help, exit codes
 
 
-def test_options_may_come_in_any_position(files: Path, cli: Command) -> None:
+def test_options_are_read_in_any_position(files: Path, cli: Command) -> None:
     plain = cli("bm25.run", "qrels.txt", "-m", "err@20", "-f", "csv")
     assert cli("-m", "err@20", "-f", "csv", "bm25.run", "qrels.txt") == plain
     assert cli("-f", "csv", "bm25.run", "-m", "err@20", "qrels.txt") == plain
@@ -565,7 +565,7 @@ def test_options_may_come_in_any_position(files: Path, cli: Command) -> None:
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_file_called_like_a_command_is_evaluated_all_the_same(name: str, files: Path, cli: Command) -> None:
+def test_a_file_called_like_a_command_is_evaluated(name: str, files: Path, cli: Command) -> None:
     (files / name).write_text(run_lines(RUNS["bm25.run"], "t"))
     plain = succeed(cli("bm25.run", "qrels.txt", "-m", "ap", "-f", "trec"))
     assert cli("eval", name, "qrels.txt", "-m", "ap", "-f", "trec") == plain
@@ -635,7 +635,7 @@ def goals(g, *, bonus=2):
 '''
 
 
-def test_pages_know_a_user_s_own_measures(files: Path, cli: Command) -> None:
+def test_user_defined_measures_have_pages(files: Path, cli: Command) -> None:
     (files / "my.py").write_text(OWN, encoding="utf-8")
     page = succeed(cli("measures", "goals", "--measures-from", "my.py")).text
     assert page.startswith("goals: Hits.\n")
@@ -643,7 +643,7 @@ def test_pages_know_a_user_s_own_measures(files: Path, cli: Command) -> None:
     assert "goals" in succeed(cli("measures", "--measures-from", "my.py")).text
 
 
-def test_help_of_an_evaluation_may_stand_after_files(cli: Command) -> None:
+def test_help_of_an_evaluation_is_read_after_files(cli: Command) -> None:
     assert cli("run.txt", "qrels.txt", "--help") == cli("eval", "--help")
 
 

@@ -66,7 +66,7 @@ def test_estimates_equal_the_estimator(measure, level):
     assert scores.means[measure] == scores[measure] == row["score"]
 
 
-def test_a_perfect_machine_comes_near_the_truth():
+def test_the_estimate_of_a_perfect_machine_is_near_the_truth():
     row = _estimated(machine=TRUTH).frame.query("topic == 'all'").iloc[0]
     truth = gradedeval.evaluate(RUN, TRUTH, "ndcg@10")["ndcg@10"]
     assert row["machine"] == pytest.approx(truth)
@@ -150,7 +150,7 @@ def test_no_note_advises_a_refused_option():
     assert not any("topics=" in str(warning.message) for warning in caught)
 
 
-def test_words_of_the_machine_alone_are_no_unused_labels():
+def test_labels_used_by_the_machine_alone_are_not_noted():
     words = {0: "no", 1: "some", 2: "much", 3: "all"}
     machine = {topic: {docno: words[grade] for docno, grade in grades.items()} for topic, grades in MACHINE.items()}
     labels = {word: grade for grade, word in words.items()}
@@ -207,7 +207,9 @@ def test_runs_are_ordered_by_estimates_and_topics_have_none():
     scores = gradedeval.evaluate({"a": RUN, "b": REVERSED}, PEOPLE, "ndcg@10", predicted=MACHINE)
     ordered, means = scores.sorted_by(scores.measures[0]), scores.means_by_run
     assert [run.run for run in ordered.runs] == sorted(means, key=lambda run: -means[run]["ndcg@10"]) == ["b", "a"]
-    rows, again = (one.frame.query("topic == 'all'").set_index("run").loc[["a", "b"]] for one in (scores, ordered))
+    rows, again = (
+        result.frame.query("topic == 'all'").set_index("run").loc[["a", "b"]] for result in (scores, ordered)
+    )
     assert rows.equals(again)
     table = ordered.document("wide").table
     assert table.names == ["measure", "run", "score", "±", "people", "± people", "machine", "λ", "saves"]
@@ -218,7 +220,7 @@ def test_runs_are_ordered_by_estimates_and_topics_have_none():
 
 
 @pytest.mark.filterwarnings("ignore:part=.*rough guides:gradedeval.EvaluationWarning")
-def test_each_run_has_its_own_estimates_in_any_order_and_slice():
+def test_estimates_of_a_run_do_not_depend_on_order_and_slice():
     runs, labels = {"a": RUN, "b": REVERSED}, {topic: "first" if topic < "t28" else "rest" for topic in TOPICS}
     ask = {"predicted": MACHINE, "slices": {"part": labels}}
     scores = gradedeval.evaluate(runs, PEOPLE, "ndcg@10", **ask)
@@ -309,7 +311,7 @@ def test_expected_grades_are_for_graded_measures():
         ({"topics": "both"}, 'cannot be combined with topics="both"; topics="qrels", the default, keeps all'),
     ],
 )
-def test_options_that_do_not_go_with_it(options, message):
+def test_conflicting_options_are_refused(options, message):
     with pytest.raises(gradedeval.InputError, match=message):
         _estimated(**options)
 

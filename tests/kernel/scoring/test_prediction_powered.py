@@ -14,7 +14,7 @@ from support.paths import shared
 
 
 def _case(rng, judged, others, noise=0.5):
-    """Scores by people and by a machine that errs."""
+    """Return scores by people and by a machine that errs."""
     true = rng.beta(2, 3, size=(1, judged + others))
     machine = (1 - noise) * true + noise * rng.beta(2, 2, size=true.shape)
     return true[:, :judged], machine[:, :judged], machine[:, judged:]
@@ -30,7 +30,7 @@ def _power(human, machine, without, others):
 
 
 def _by_loop(human, machine, others, alpha):
-    """Estimate, error, ends and λ, topic by topic."""
+    """Return estimate, error, ends and λ, computed topic by topic."""
     n, middle = len(human), statistics.fmean(others)
     weights = [_power(human, machine, topic, len(others)) for topic in range(n)]
     rectified = [h - w * (m - middle) for h, m, w in zip(human, machine, weights, strict=True)]
@@ -42,7 +42,7 @@ def _by_loop(human, machine, others, alpha):
 
 
 @pytest.mark.parametrize(("judged", "others"), [(5, 2), (5, 40), (15, 10), (40, 160)])
-def test_as_a_plain_loop(judged, others):
+def test_estimates_equal_a_plain_loop(judged, others):
     rng = np.random.default_rng(judged)
     for _ in range(25):
         human, machine, rest = _case(rng, judged, others, rng.uniform())
@@ -53,7 +53,7 @@ def test_as_a_plain_loop(judged, others):
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("seed", range(8))
-def test_as_ppi_python(seed):
+def test_estimates_equal_ppi_python(seed):
     """Compare to ppi_python without its single λ, normal distribution and divisor n."""
     ppi_py = pytest.importorskip("ppi_py")
     rng = np.random.default_rng(seed)
@@ -216,14 +216,14 @@ def test_judged_topics_that_were_chosen_are_noticed():
     assert chosen_p(values[:20:2], values[20:]) == pytest.approx(tested.pvalue, abs=0.01)
 
 
-def test_a_sample_is_chosen_as_often_as_it_should():
+def test_random_samples_are_called_chosen_at_the_nominal_rate():
     rng = np.random.default_rng(5)
     p_values = [chosen_p(drawn[:12], drawn[12:], draws=400) for drawn in rng.uniform(size=(400, 40))]
     assert np.mean(np.array(p_values) <= 0.1) == pytest.approx(0.1, abs=0.05)
 
 
 def _generated(seed=0):
-    """runs × topics: scores by people and by machines of three kinds, which are biased and err."""
+    """Return runs × topics: scores by people and by machines of three kinds, which are biased and err."""
     rng = np.random.default_rng(seed)
     hard = rng.beta(2, 2, size=300)
     people = (0.7 * hard + 0.3 * rng.beta(2, 3, size=(20, 300))).clip(0, 1)

@@ -49,7 +49,8 @@ def renamed(scores: Scores, names: Iterable[str]) -> dict[str, dict[str, float]]
 
 
 def unlike(ours: Mapping[str, Mapping[str, float]], theirs: Printed) -> list[tuple[str, str, str, float | None]]:
-    """Return (measure, topic, theirs, ours) for each score that does not print as theirs, with as many decimals."""
+    """Return (measure, topic, theirs, ours) for each score that differs when printed with as many decimals as
+    theirs."""
     assert ours.keys() == theirs.keys()
     return [
         (measure, topic, theirs[measure].get(topic, "absent"), ours[measure].get(topic))
@@ -68,7 +69,7 @@ def decimals(number: str) -> int:
 
 
 def same(value: float, printed: str) -> bool:
-    """Return whether the value rounds to the printed text; a value half way between two may be printed as either."""
+    """Return whether the value rounds to the printed text; a value half way between two may round to either."""
     return abs(value - float(printed)) <= half_a_unit(printed)
 
 
@@ -105,7 +106,7 @@ class Spec:
         """Return the notation of the gains that the command sets.
 
         -f scales all grades so that the top grade is worth 1, as our linear gains do; -b folds the grades
-        from its value on to 1, -B those from 1 on.
+        from its value on to 1, -B the grades from 1 on.
         """
         if "-b" in self.command:
             return f"rel={self.command[self.command.index('-b') + 1]}"
@@ -135,7 +136,9 @@ def spec(name: str) -> Spec:
     return Spec(command, sums)
 
 
-def scored(spec: Spec, depth: int, run: Any = None, **rules: Any) -> dict[tuple[str, float], tuple[float, float]]:
+def scores_of_spec(
+    spec: Spec, depth: int, run: Any = None, **rules: Any
+) -> dict[tuple[str, float], tuple[float, float]]:
     """Return (topic, p) -> score and residual of the spec's run, or of another, with `depth` documents a topic."""
     scores = gradedeval.evaluate(
         spec.run if run is None else run, spec.qrels, spec.measures, depth=depth, residuals="total", **rules
@@ -156,11 +159,11 @@ def number(value: float | None) -> float:
 
 @pytest.mark.parametrize("name", [name for name in SPECS if name not in TIED])
 def test_rbp_and_its_residual_equal_rbp_eval_by_topic_and_on_average(name: str) -> None:
-    # Its -d keeps that many documents, with the tail unknown behind them: our depth, and no cutoff. Whatever the order
-    # its command asks for (as listed, -s or -r), these runs have the same one by score.
+    # Its -d keeps that many documents, with an unknown tail behind them: our depth, and no cutoff. For any order that
+    # its command requests (as listed, -s or -r), these runs have the same one by score.
     case = spec(name)
     for depth in DEPTHS:
-        for (topic, p), pair in scored(case, depth).items():
+        for (topic, p), pair in scores_of_spec(case, depth).items():
             printed = case.sums[topic, depth, p]
             assert all(map(same, pair, printed)), (topic, depth, p, pair, printed)
 
@@ -212,7 +215,7 @@ def test_gap_err_ndcg_ap_and_precision_equal_session_eval_by_topic(name: str) ->
 
 @pytest.mark.parametrize("name", runs_of(DL_HARD))
 def test_ndcg_and_err_equal_gdeval_on_dl_hard(name: str) -> None:
-    # Its ERR divides by 2^4 whatever the top grade (3 here): the preset sets top grade 4.
+    # Its ERR divides by 2^4 for any top grade (3 here): the preset sets top grade 4.
     scores = gradedeval.evaluate(run_file(DL_HARD, name), qrels_of(DL_HARD), "ndcg@20 err@20", like="gdeval")
     printed = gdeval(DL_HARD / "expected" / f"{name}.gdeval20.csv")
     assert all(len(topics) == 51 for topics in printed.values())

@@ -51,7 +51,7 @@ LISTED += " wp(file=weights) wp(file=weights,rel=2)@3"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Runs, qrels of four kinds, and files of options in two folders, under the same names with other content."""
+    """Make runs, qrels of four kinds, and files of options in two folders, under equal names with different content."""
     draw, home = random.Random(5), tmp_path_factory.mktemp("collection")
     for version in VERSIONS:
         (home / version).mkdir()
@@ -93,8 +93,8 @@ def settings() -> list[dict[str, Any]]:
     return [{}, *singles, *liked, *draw.sample(pairs, 40)]
 
 
-def scored(run: Path, qrels: Path, measures: str, changes: dict[str, Any]) -> gradedeval.Scores | None:
-    """Return the scores of one run, or None if the options exclude each other."""
+def evaluate_quietly(run: Path, qrels: Path, measures: str, changes: dict[str, Any]) -> gradedeval.Scores | None:
+    """Evaluate one run; return None if the options exclude each other."""
     try:
         options = resolve_options(**{"duplicates": "first", **changes})
         return evaluate_runs({run.name: str(run)}, str(qrels), parse_measures(measures), options, by_topic=True)
@@ -116,7 +116,7 @@ def test_different_numbers_never_have_equal_short_signatures(folder: Path, monke
         monkeypatch.chdir(folder / version)
         for run, qrels in pairs:
             measures = LISTED if options else f"{LISTED} {' '.join(map(str, VARIANTS))}"
-            scores = scored(folder / run, folder / qrels, " ".join(dict.fromkeys(measures.split())), options)
+            scores = evaluate_quietly(folder / run, folder / qrels, " ".join(dict.fromkeys(measures.split())), options)
             if scores is None:
                 continue
             walked += 1
@@ -133,15 +133,17 @@ def test_different_numbers_never_have_equal_short_signatures(folder: Path, monke
 def test_the_short_signature_omits_defaults() -> None:
     run, qrels = {"1": {"a": 2.0, "b": 1.0}}, {"1": {"a": 2, "b": 0}}
 
-    def signed(measures: str, **options: Any) -> str:
+    def short_signature(measures: str, **options: Any) -> str:
         return short(gradedeval.evaluate(run, qrels, measures, **options).signature).partition(" | ")[2]
 
-    assert re.fullmatch(r"qrels \w+ \| ndcg: exp gains", signed("err@20 map gap rbp(p=0.9) ndcg(gain=exp) P_10"))
-    changed = signed("err@20 map ndcg P_10", gain="exp", ties="docno-desc")
+    assert re.fullmatch(
+        r"qrels \w+ \| ndcg: exp gains", short_signature("err@20 map gap rbp(p=0.9) ndcg(gain=exp) P_10")
+    )
+    changed = short_signature("err@20 map ndcg P_10", gain="exp", ties="docno-desc")
     assert re.fullmatch(r"qrels \w+ \| names ndcg = ndcg\(gain=exp\) \| ndcg: exp gains", changed)
-    assert signed("err@20", order="file").endswith(" | order file")
-    assert signed("err@20", top_grade=2) == signed("err@20")
-    assert ", top 3" in signed("err@20", top_grade=3)
+    assert short_signature("err@20", order="file").endswith(" | order file")
+    assert short_signature("err@20", top_grade=2) == short_signature("err@20")
+    assert ", top 3" in short_signature("err@20", top_grade=3)
 
 
 def test_the_signature_of_another_version_stays_whole() -> None:

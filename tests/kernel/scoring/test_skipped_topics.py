@@ -1,4 +1,4 @@
-"""Measures that score some topics only, `silence` among them: the topics they skip are in no mean, and blank."""
+"""Measures that skip topics, such as `silence`: skipped topics are blank, and left out of means."""
 
 import io
 import json
@@ -43,7 +43,7 @@ def test_each_measure_that_skips_topics_is_worked_by_hand() -> None:
 
 
 @pytest.mark.parametrize(("measure", "expected"), WORKED.items())
-def test_skipped_topics_are_blank_and_in_no_mean(measure: str, expected: dict[str, float]) -> None:
+def test_skipped_topics_are_blank_and_left_out_of_means(measure: str, expected: dict[str, float]) -> None:
     interleaved = "".join(sorted(LINES.splitlines(keepends=True), key=lambda line: line.split()[4]))
     for run in (RUN, io.StringIO(LINES), io.StringIO(interleaved), [(t, d, s) for t in RUN for d, s in RUN[t].items()]):
         scores = gradedeval.evaluate(run, QRELS, f"{measure} ap")
@@ -56,7 +56,7 @@ def test_skipped_topics_are_blank_and_in_no_mean(measure: str, expected: dict[st
 @pytest.mark.parametrize(
     ("topics", "expected"), [("both", 0), ("run", 0), ("relevant", None), ("qrels", 1 / 4)], ids=str
 )
-def test_the_choice_of_topics_comes_first(topics: Any, expected: float | None) -> None:
+def test_topics_are_chosen_before_topics_are_skipped(topics: Any, expected: float | None) -> None:
     assert gradedeval.evaluate(RUN, QRELS, "silence", topics=topics).means["silence"] == expected
 
 

@@ -26,7 +26,7 @@ def score(measures: str = MEASURES, weights: Any = WEIGHTS, run: Any = RUNS["A"]
     return gradedeval.evaluate(run, QRELS, measures, topic_weights=weights, **options)
 
 
-def weighted(values: Any, topics: list[str] | None = None) -> float:
+def weighted_mean(values: Any, topics: list[str] | None = None) -> float:
     kept = list(QRELS) if topics is None else topics
     return float(np.average(values, weights=[WEIGHTS[topic] for topic in kept]))
 
@@ -35,15 +35,15 @@ def test_means_residuals_and_bounds_are_weighted() -> None:
     scores = score(residuals=True, bounds=True)
     topics = scores.frame[scores.frame["topic"] != "all"]
     for label, rows in topics.groupby("measure"):
-        assert scores.means[label] == pytest.approx(weighted(rows["score"]), abs=1e-12)
-        assert scores.residuals[label] == pytest.approx(weighted(rows["residual"]), abs=1e-12)
-        ends = [weighted(rows["low"]), weighted(rows["high"])]
+        assert scores.means[label] == pytest.approx(weighted_mean(rows["score"]), abs=1e-12)
+        assert scores.residuals[label] == pytest.approx(weighted_mean(rows["residual"]), abs=1e-12)
+        ends = [weighted_mean(rows["low"]), weighted_mean(rows["high"])]
         assert list(scores.bounds[label]) == pytest.approx(ends, abs=1e-12)
 
 
 def test_geometric_means_are_weighted() -> None:
     logarithms = np.log(np.maximum(list(score("gm_ap").by_topic("gm_ap").values()), 1e-5))
-    assert score("gm_ap").means["gm_ap"] == pytest.approx(np.exp(weighted(logarithms)), abs=1e-12)
+    assert score("gm_ap").means["gm_ap"] == pytest.approx(np.exp(weighted_mean(logarithms)), abs=1e-12)
 
 
 def test_equal_weights_change_only_the_signature() -> None:
@@ -65,12 +65,12 @@ def test_the_means_of_slices_and_of_certain_topics_are_weighted() -> None:
     for label, part in scores.by_slice["slice"].items():
         topics = [topic for topic in QRELS if (int(topic) % 2 == 0) == (label == "even")]
         by_topic = scores.by_topic("ap")
-        expected = weighted([by_topic[topic] for topic in topics], topics)
+        expected = weighted_mean([by_topic[topic] for topic in topics], topics)
         assert part.means["ap"] == pytest.approx(expected, abs=1e-12)
     certain = score("ap", max_residual=0.4)
     kept = certain.by_topic("ap")
     assert 0 < len(kept) < len(QRELS)
-    assert certain.means["ap"] == pytest.approx(weighted(list(kept.values()), list(kept)), abs=1e-12)
+    assert certain.means["ap"] == pytest.approx(weighted_mean(list(kept.values()), list(kept)), abs=1e-12)
 
 
 def test_runs_are_sorted_by_weighted_means_and_processes_agree() -> None:
@@ -79,7 +79,7 @@ def test_runs_are_sorted_by_weighted_means_and_processes_agree() -> None:
     assert scores.means_by_run["B"]["ap"] == score("ap", run=RUNS["B"]).means["ap"]
 
 
-def test_weights_come_from_files_dicts_and_frames(tmp_path: Path) -> None:
+def test_weights_are_read_from_files_dicts_and_frames(tmp_path: Path) -> None:
     frame = pd.DataFrame({"topic": list(WEIGHTS), "weight": list(WEIGHTS.values())})
     frame.to_csv(tmp_path / "headed.csv", index=False)
     frame.to_csv(tmp_path / "bare.tsv", index=False, header=False, sep="\t")

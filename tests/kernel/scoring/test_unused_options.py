@@ -37,7 +37,7 @@ BESIDE: dict[str, dict[str, Any]] = {
     "residuals": {"residuals": True, "top_grade": 4},
     "bounds": {"bounds": True, "top_grade": 4},
 }
-"""Other requested values; a top grade above those of the qrels leaves room for another top gain."""
+"""Other requested values; a top grade above the grades of the qrels leaves room for another top gain."""
 CONTEXT: dict[str, dict[str, Any]] = {"gain": {"top_grade": 4}, "top_grade": {"gain": "linear", "top_grade": 3}}
 """Options that make the effect of another visible: nerr5 is 0 unless a gain is 1."""
 VALUES: dict[str, Any] = {
@@ -235,7 +235,7 @@ COMMANDS = {
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_says_once_which_option_is_not_used(
+def test_every_command_names_an_unused_option_once(
     name: str, folder: Path, cli: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -39,14 +39,14 @@ def far(files: Path, monkeypatch: pytest.MonkeyPatch) -> Far:
     return fake_ir_datasets.install(monkeypatch, files / "home", {DL19: JUDGED})
 
 
-def cached(files: Path, dataset: str) -> None:
+def fill_cache(files: Path, dataset: str) -> None:
     path = files / "home" / dataset / "qrels"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(JUDGED)
 
 
-def test_a_name_stands_for_the_judgments_in_the_cache(files: Path, far: Far, cli: Command) -> None:
-    cached(files, DL19)
+def test_a_name_means_the_judgments_in_the_cache(files: Path, far: Far, cli: Command) -> None:
+    fill_cache(files, DL19)
     plain, judgments = (
         cli("run.txt", qrels, "-m", "ap ndcg@10", "-f", "json") for qrels in ("qrels.txt", "dl19-passage")
     )
@@ -111,7 +111,7 @@ def test_every_command_names_the_download_command(far: Far, cli: Command) -> Non
     assert messages == ["ir_datasets:gov: unknown to ir_datasets; see https://ir-datasets.com for the names"]
 
 
-def test_a_file_of_that_name_wins(files: Path, far: Far, cli: Command) -> None:
+def test_a_file_with_the_name_of_a_collection_wins(files: Path, far: Far, cli: Command) -> None:
     (files / "dl19-passage").write_bytes(JUDGED)
     output = cli("run.txt", "dl19-passage", "-m", "ap")
     wins = f"dl19-passage: read from the file of that name; the collection of that name is ir_datasets:{DL19}"
@@ -135,7 +135,7 @@ def test_a_file_of_that_name_wins(files: Path, far: Far, cli: Command) -> None:
 )
 def test_broken_conventions_are_noted(qrels: str, words: str, noted: bool, files: Path, far: Far, cli: Command) -> None:
     for name in ("dl19-passage", "dl19-doc"):
-        cached(files, Qrels.collections()[name].dataset)
+        fill_cache(files, Qrels.collections()[name].dataset)
     notes = succeed(cli("run.txt", qrels, *words.split()))
     assert any("by convention only grades from 2; add --rel 2" in line for line in notes.messages) == noted
 
@@ -157,7 +157,7 @@ def test_unavailable_collections_are_one_line(far: Far, cli: Command, monkeypatc
 
 
 def test_collections_are_listed_with_their_availability(files: Path, far: Far, cli: Command) -> None:
-    cached(files, "beir/scifact/test")
+    fill_cache(files, "beir/scifact/test")
     rows = json.loads(cli("collections", "-f", "json").text)["rows"]
     assert {row["name"]: row["here"] for row in rows}["scifact"] == "yes"
     assert [row["name"] for row in rows if row["here"] != "no"] == ["scifact"]
@@ -181,7 +181,7 @@ def test_without_the_package_the_list_names_the_installation(cli: Command, monke
 
 
 def test_missing_data_are_looked_up_once(files: Path, far: Far) -> None:
-    """Restore the methods of downloads, even after an error."""
+    """Restore the methods of downloads, also after an error."""
     originals = fake_ir_datasets.RequestsDownload.stream
     for _ in range(2):
         with pytest.raises(InputError):
@@ -202,7 +202,7 @@ def test_names_and_datasets_are_unique() -> None:
     }  # fmt: skip
 
 
-def test_the_package_itself_has_them_and_opens_no_socket(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ir_datasets_has_the_collections_and_opens_no_socket(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IR_DATASETS_HOME", str(files / "home"))
     for name in [name for name in sys.modules if name.partition(".")[0] == "ir_datasets"]:
         monkeypatch.delitem(sys.modules, name)
@@ -214,7 +214,7 @@ def test_the_package_itself_has_them_and_opens_no_socket(files: Path, monkeypatc
         assert real.load(collection.dataset).has_qrels(), collection.name
         with pytest.raises(InputError, match="its files are not on this machine"):
             Qrels(collection.name)
-    cached(files, "msmarco-passage/trec-dl-2019")
+    fill_cache(files, "msmarco-passage/trec-dl-2019")
     assert Qrels("dl19-passage").digest == Qrels("qrels.txt").digest
     assert named_qrels.COLLECTIONS["robust04"].dataset == "disks45/nocr/trec-robust-2004"
 

@@ -20,8 +20,8 @@ QRELS = {"1": {"d1": 1, "d4": 2}, "2": {"d3": 1}}
 NAMES = ("topic", "docno", "score")
 
 
-def damaged(values: Any, index: int, number: int, buffer: int = 1) -> Any:
-    """Return a column with another number in one of its buffers."""
+def damage_column(values: Any, index: int, number: int, buffer: int = 1) -> Any:
+    """Return a column with a changed number in one of its buffers."""
     buffers = values.buffers()
     content = bytearray(buffers[buffer].to_pybytes())
     content[index : index + 4] = number.to_bytes(4, "little", signed=True)
@@ -31,24 +31,24 @@ def damaged(values: Any, index: int, number: int, buffer: int = 1) -> Any:
 
 DOCNOS = pa.array(["d1", "d2", "d3", "d4"])
 COLUMNS = {
-    "an offset far beyond the text": lambda: damaged(DOCNOS, 8, 2**31 - 1),
-    "an offset below the one before": lambda: damaged(DOCNOS, 8, 0),
-    "a negative offset": lambda: damaged(DOCNOS, 4, -8),
-    "a text that is not UTF-8": lambda: damaged(DOCNOS, 0, -1, buffer=2),
+    "an offset far beyond the text": lambda: damage_column(DOCNOS, 8, 2**31 - 1),
+    "an offset below the one before": lambda: damage_column(DOCNOS, 8, 0),
+    "a negative offset": lambda: damage_column(DOCNOS, 4, -8),
+    "a text that is not UTF-8": lambda: damage_column(DOCNOS, 0, -1, buffer=2),
     "an index of no entry": lambda: pa.DictionaryArray.from_arrays(
-        damaged(pa.array([0, 1, 0, 1], pa.int32()), 4, 7), DOCNOS, safe=False
+        damage_column(pa.array([0, 1, 0, 1], pa.int32()), 4, 7), DOCNOS, safe=False
     ),
 }
 
 
-def written(table: Any, path: Path) -> str:
+def write_arrow(table: Any, path: Path) -> str:
     with pa.ipc.new_file(path, table.schema) as writer:
         writer.write_table(table)
     return str(path)
 
 
 SOURCES: dict[str, Callable[[Any, Path], Any]] = {
-    "an Arrow file": lambda table, folder: written(table, folder / "FILE"),
+    "an Arrow file": lambda table, folder: write_arrow(table, folder / "FILE"),
     "pyarrow": lambda table, folder: table,
     "a stream of Arrow": lambda table, folder: type("Result", (), {"__arrow_c_stream__": table.__arrow_c_stream__})(),
     "pandas": lambda table, folder: table.to_pandas(types_mapper=pd.ArrowDtype),

@@ -164,7 +164,7 @@ def test_no_field_of_a_separated_line_moves_into_another_column(line: str, tmp_p
         ("qrels", b"query-id\tcorpus-id\tscore\n", "beir"),
     ],
 )
-def test_the_content_says_the_format(holds: str, content: bytes, format: str) -> None:
+def test_formats_are_detected_from_the_content(holds: str, content: bytes, format: str) -> None:
     with closing(Stream(named(content))) as stream:
         assert format_of(stream, holds).format == format
         assert stream.peek(1 << 18) == content  # which is still to be read
@@ -313,7 +313,7 @@ def test_scores_of_another_format_are_compared(folder: Path, cli: Command) -> No
     assert (done.code, done.messages) == (0, [])
 
 
-def test_lint_says_the_format(folder: Path, cli: Command) -> None:
+def test_lint_names_the_format(folder: Path, cli: Command) -> None:
     (folder / "ms.tsv").write_text("".join(f"{row[0]}\t{row[1]}\t{row[2]}\n" for row in ROWS))
     (folder / "q.csv").write_text("query,url,label\n51,d7,1\n51,d7,2\n")
     text = cli("lint", "ms.tsv", "--qrels", "q.csv").text
@@ -368,7 +368,7 @@ def test_files_saved_by_lightgbm_lack_docids(folder: Path, cli: Command) -> None
 
 
 @pytest.mark.parametrize("grade", ["1", "2"])
-def test_numeric_docnos_and_subtopics_are_no_columns_of_ir_datasets(grade: str) -> None:
+def test_numeric_docnos_and_subtopics_are_not_columns_of_ir_datasets(grade: str) -> None:
     for lines in (f"1 0 3 {grade}\n1 0 4 1\n", "1 1 3 1\n1 2 3 1\n1 3 3 1\n", "1 d1 300 1\n1 d2 300 1\n"):
         with closing(Stream(named(lines.encode()))) as stream:
             assert format_of(stream, "qrels").format == "trec"

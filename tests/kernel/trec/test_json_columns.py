@@ -1,4 +1,4 @@
-"""JSON that is written alike is read by columns: the same scores as by objects, and the same words for errors."""
+"""JSON in one notation is read by columns: the same scores and errors as by objects."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ LINES = {
 AS_QRELS = ("plain", "a name twice", "a name more", "a score in quotes", "escapes")
 
 
-def said(path: Path, held: str) -> object:
+def result_of(path: Path, held: str) -> object:
     """Return the result of an evaluation of a file: scores by topic, notes and the format; or the error."""
     qrels, run = {"1": {"a": 1, "b": 0, "é": 2}, "2": {"c": 1}}, {"1": {"a": 2, "b": 1}, "2": {"c": 1}}
     try:
@@ -101,9 +101,9 @@ def test_documents_say_the_same_by_columns_and_by_objects(
     name: str, held: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (path := tmp_path / "x.json").write_text(WHOLE[name], errors="surrogateescape")
-    by_columns = said(path, held)
+    by_columns = result_of(path, held)
     monkeypatch.setattr("gradedeval.kernel.trec.text_columns.nested_numbers", lambda stream: None)
-    assert said(path, held) == by_columns
+    assert result_of(path, held) == by_columns
 
 
 @pytest.mark.one_in(4)
@@ -137,7 +137,7 @@ def test_lines_are_equal_together_and_one_by_one(name: str, tmp_path: Path, monk
     (path := tmp_path / "x.jsonl").write_text(LINES[name], errors="surrogateescape", newline="")
 
     def both() -> tuple[object, object]:
-        return said(path, "run"), said(path, "qrels") if name in AS_QRELS else ""
+        return result_of(path, "run"), result_of(path, "qrels") if name in AS_QRELS else ""
 
     at_once = both()
     monkeypatch.setattr("gradedeval.kernel.trec.text_columns.regular_lines", lambda stream, line, first: None)

@@ -293,7 +293,7 @@ def test_predictions_of_mteb_have_its_figures(tmp_path: Path, cli: Command) -> N
         ({"en-fr": {"dev": PREDICTED, "test": TIED}, "fr": {"test": TIED}}, "2 subsets or splits: en-fr, fr"),
     ],
 )
-def test_one_of_several_subsets_of_mteb_is_kept_as_the_message_says(
+def test_one_of_several_subsets_of_mteb_is_selected_as_in_the_message(
     subsets: dict[str, Any], says: str, tmp_path: Path, cli: Command
 ) -> None:
     document: Any = {"mteb_model_meta": {"model_name": "me/birds", "revision": "1"}, **subsets}

@@ -81,7 +81,7 @@ def test_letor_names_its_documents_in_several_ways(comment: str, tmp_path: Path)
 
 
 def swapped_files(name: str, folder: Path) -> tuple[str, str]:
-    """Return a run and qrels in a form that does not tell them apart."""
+    """Write a run and qrels in a form that fits either; return their names."""
     judged = [(f"t{topic}", f"d{docno}", (docno + topic) % 3) for topic in range(3) for docno in range(20)]
     files = [(f"t{topic}", f"d{2 * rank}", 90 - 7 * rank) for topic in range(3) for rank in range(12)]
     for file, rows in (("q", judged), ("r", files)):
@@ -115,7 +115,7 @@ def test_the_error_of_swapped_files_follows_no_other_error(swapped: tuple[str, s
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda case: case.what)
-def test_an_error_about_a_file_hides_the_errors_that_it_replaces(wrong: Wrong, folder: Path) -> None:
+def test_an_error_about_a_file_hides_its_causes(wrong: Wrong, folder: Path) -> None:
     wrong.write(folder / "FILE")
     with pytest.raises(InputError) as raised:
         evaluate(*(folder / name for name in wrong.files), "ap")
@@ -189,7 +189,7 @@ def test_diff_knows_runs_of_ms_marco_and_beir(folder: Path, cli: Command) -> Non
         succeed(cli("diff", "trec.run", last))
 
 
-def test_grades_that_are_words_are_named_with_the_option_that_gives_them_grades(folder: Path, cli: Command) -> None:
+def test_the_error_for_words_as_grades_names_the_option_labels(folder: Path, cli: Command) -> None:
     (folder / "FILE").write_text('{"51": {"d7": "HRel", "d2": "Rel"}}')
     says = "the labels found are HRel, Rel: give each a grade, as in --labels HRel=…,Rel=…"
     assert cli("trec.run", "FILE", "-m", "ap").messages == [f"FILE: grade 'HRel' is a word; {says}"]

@@ -1,4 +1,4 @@
-"""Runs and qrels that a URL names are read through fsspec."""
+"""Runs and qrels at URLs are read through fsspec."""
 
 import gzip
 import socket
@@ -103,13 +103,13 @@ def test_a_time_limit_is_a_number_of_seconds(seconds: str, bucket: str, monkeypa
 
 
 class Answered(Exception):
-    """An error of a library that keeps the status of the server's answer, and tells all of that."""
+    """A library's error with the status of the server's answer and a long text."""
 
     status_code = 403
 
 
 class ContentLengthError(Exception):
-    """As aiohttp reports a connection that ended early."""
+    """An error by the name that aiohttp gives a connection that ended early."""
 
 
 def missing_for(status: int) -> FileNotFoundError:

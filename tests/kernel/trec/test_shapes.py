@@ -118,7 +118,7 @@ def test_the_last_file_of_lint_is_qrels_if_it_lists_judgments_alone(name: str, p
 # Golden sets ------------------------------------------------------------------------------------------------------
 
 
-def of(cli: Command, folder: Path, content: str, *words: str) -> Any:
+def evaluate_golden(cli: Command, folder: Path, content: str, *words: str) -> Any:
     (folder / "golden.jsonl").write_text(content)
     return cli("golden.jsonl", "golden.jsonl", "-m", "ap num_ret", "-q", "-f", "csv", *words)
 
@@ -145,7 +145,7 @@ def test_lists_of_ids_of_objects_and_numbers_are_read(
     first = {"query": "q", "expected": expected, "retrieved": retrieved}
     scored = isinstance(retrieved, dict) or any(isinstance(entry, dict) and "score" in entry for entry in retrieved)
     second = {"query": "r", "expected": ["x"], "retrieved": {"x": 1} if scored else ["x"]}
-    done = of(cli, tmp_path, "".join(json.dumps(record) + "\n" for record in (first, second)))
+    done = evaluate_golden(cli, tmp_path, "".join(json.dumps(record) + "\n" for record in (first, second)))
     assert done.code == 0, done.messages
     assert f"golden.jsonl,q,ap,{ap}" in done.text
 
@@ -162,11 +162,11 @@ def test_lists_of_ids_of_objects_and_numbers_are_read(
 def test_an_id_with_a_value_is_the_topic_before_the_query(
     content: str, topic: str, tmp_path: Path, cli: Command
 ) -> None:
-    assert f"golden.jsonl,{topic},ap,1.0" in of(cli, tmp_path, content).text
+    assert f"golden.jsonl,{topic},ap,1.0" in evaluate_golden(cli, tmp_path, content).text
 
 
 def test_topics_with_empty_lists_stay(tmp_path: Path, cli: Command) -> None:
-    done = of(
+    done = evaluate_golden(
         cli, tmp_path,
         '{"query": "a", "expected": ["d1"], "retrieved": []}\n{"query": "b", "expected": [], "retrieved": ["d1"]}\n'
         '{"query": "c", "expected": ["d1"], "retrieved": ["d1"]}\n', "--topics", "both",
@@ -187,7 +187,7 @@ def test_topics_with_empty_lists_stay(tmp_path: Path, cli: Command) -> None:
     ],
 )
 @pytest.mark.parametrize("options", [(), ("--lenient",)])
-def test_a_run_that_returned_nothing_is_scored(
+def test_a_run_without_documents_is_scored(
     name: str, content: str, options: tuple[str, ...], plain: Path, cli: Command
 ) -> None:
     (plain / f"{name}.json").write_text(content)
@@ -210,7 +210,7 @@ def test_a_topic_without_judged_documents_has_no_answer(judged: Any, plain: Path
         assert gradedeval.evaluate(run, qrels, ["ap", "silence"]).means == {"ap": 0.5, "silence": 0}
 
 
-def test_a_topic_that_returned_nothing_stays_beside_a_bad_entry(plain: Path, cli: Command) -> None:
+def test_a_topic_without_documents_stays_despite_a_bad_entry(plain: Path, cli: Command) -> None:
     (plain / "run.json").write_text('{"1": {"d1": 1, "d2": "high"}, "2": {}}')
     done = cli("run.json", "plain.qrels", "--lenient", "--topics", "run", *VALUES)
     assert [line.split(",")[1] for line in done.text.splitlines() if ",ap," in line] == ["1", "2", "all"]
@@ -222,7 +222,7 @@ def test_a_named_field_that_is_missing_is_named(tmp_path: Path, cli: Command) ->
         (("--qrels-format", "documents=chunks"), "no field 'chunks' for the documents among question, expected"),
         (("--run-format", "docno=doc.id"), "'retrieved' lists a document without 'doc.id', only id"),
     ]:
-        refused = of(cli, tmp_path, content, *options)
+        refused = evaluate_golden(cli, tmp_path, content, *options)
         assert refused.code == 1
         assert says in refused.messages[-1]
 
@@ -275,7 +275,7 @@ def test_fields_of_objects_in_python_are_named_too() -> None:
 
 def test_user_defined_fields_are_named(tmp_path: Path, cli: Command) -> None:
     content = '{"ask": "red shoes", "gold": [{"key": "d1", "worth": 2}], "top": [{"key": "d1", "cos": 0.5}]}\n'
-    done = of(cli, tmp_path, content, "--run-format", "topic=ask,documents=top,docno=key,score=cos",
+    done = evaluate_golden(cli, tmp_path, content, "--run-format", "topic=ask,documents=top,docno=key,score=cos",
               "--qrels-format", "topic=ask,documents=gold,docno=key,grade=worth")  # fmt: skip
     assert done.code == 0, done.messages
     assert "golden.jsonl,red shoes,ap,1.0" in done.text
@@ -304,7 +304,7 @@ def test_user_defined_fields_are_named(tmp_path: Path, cli: Command) -> None:
     ],
 )
 def test_missing_parts_are_named_in_one_line(content: str, says: str, tmp_path: Path, cli: Command) -> None:
-    refused = of(cli, tmp_path, content)
+    refused = evaluate_golden(cli, tmp_path, content)
     assert refused.code == 1
     assert [says in message for message in refused.messages] == [True], refused.messages
 
@@ -349,7 +349,7 @@ def test_lint_counts_records_of_an_unknown_layout_once(form: str, tmp_path: Path
 
 def test_a_bad_record_is_skipped_if_lenient(tmp_path: Path, cli: Command) -> None:
     content = '{"question": "a", "expected": ["d"], "retrieved": ["d"]}\n{"question": "b", "expected": 5}\n'
-    done = of(cli, tmp_path, content, "--lenient")
+    done = evaluate_golden(cli, tmp_path, content, "--lenient")
     assert done.code == 0, done.messages
     assert any("skipped 1 bad line" in message for message in done.messages)
 
@@ -473,7 +473,7 @@ def test_commands_distinguish_runs_from_qrels_with_blanks_in_topics(topic: str, 
         assert f"topic {topic} of" in cli("explain", run, qrels, topic, "-m", "ap").text
 
 
-def test_tabs_split_no_line_that_has_a_known_form_between_blanks(plain: Path, cli: Command) -> None:
+def test_tabs_do_not_split_lines_with_a_known_form_between_blanks(plain: Path, cli: Command) -> None:
     (plain / "tags.run").write_text(RUN.replace(" ", "\t").replace("\ta\n", "\tmy tag\n"))
     done = cli("tags.run", "plain.qrels", "-m", "ap")
     assert "0.7500" in done.text
@@ -532,12 +532,12 @@ AP = (0.25 + 1 + 0) / 3
 Pairs = list[tuple[str, float]]
 
 
-def engine(pairs: Pairs) -> Any:
+def hits_of_engine(pairs: Pairs) -> Any:
     return [{"_index": "i", "_id": d, "_score": s, "_source": {"title": d, "id": "other"}} for d, s in pairs]
 
 
 FORMS: dict[str, Any] = {
-    "engine": engine,
+    "engine": hits_of_engine,
     "slim": lambda pairs: [{"_id": d, "_score": s} for d, s in pairs],
     "id": lambda pairs: [{"id": d, "score": s} for d, s in pairs],
     "doc_id": lambda pairs: [{"doc_id": d, "score": s} for d, s in pairs],
@@ -548,8 +548,8 @@ FORMS: dict[str, Any] = {
     "null scores": lambda pairs: [{"_id": d, "_score": None, "sort": [1]} for d, _ in pairs],
     "own topic": lambda pairs: [{"query": {"p": "red shoes", "b": "boots"}[d[0]], "id": d, "score": s}
                                 for d, s in pairs],
-    "response": lambda pairs: {"took": 3, "hits": {"total": {"value": 9}, "hits": engine(pairs)}},
-    "hits first": lambda pairs: {"hits": {"hits": engine(pairs)}, "took": 3},
+    "response": lambda pairs: {"took": 3, "hits": {"total": {"value": 9}, "hits": hits_of_engine(pairs)}},
+    "hits first": lambda pairs: {"hits": {"hits": hits_of_engine(pairs)}, "took": 3},
     "flat response": lambda pairs: {"took": 3, "hits": [{"id": d, "score": s} for d, s in pairs]},
     "record": lambda pairs: {"answer": "text", "retrieved": [d for d, _ in pairs]},
     "record of scores": lambda pairs: {"retrieved": dict(pairs), "expected": {"x": 1}},
@@ -560,7 +560,7 @@ FORMS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def evaluated(source: Any, **options: Any) -> tuple[dict[str, float], list[str]]:
+def evaluate_with_notes(source: Any, **options: Any) -> tuple[dict[str, float], list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         means = gradedeval.evaluate(source, JUDGED, "ap num_ret", **options).means
@@ -574,7 +574,7 @@ def test_a_loop_over_queries_is_a_run(form: str, order: tuple[str, ...], indent:
     held = {query: FORMS[form](HITS[query]) for query in order}
     (tmp_path / "run.json").write_text(json.dumps(held, indent=indent))
     for source in (held, str(tmp_path / "run.json")):
-        means, notes = evaluated(source)
+        means, notes = evaluate_with_notes(source)
         assert means == {"ap": pytest.approx(AP, abs=1e-15), "num_ret": 3}
         assert (
             sum("1 topic with relevant documents returned nothing (gift) and counts as" in note for note in notes) == 1
@@ -582,7 +582,7 @@ def test_a_loop_over_queries_is_a_run(form: str, order: tuple[str, ...], indent:
         assert not any("missing" in note for note in notes)
 
 
-def test_topics_without_relevant_documents_may_return_nothing() -> None:
+def test_topics_without_relevant_documents_may_have_no_hits() -> None:
     run = {"boots": [{"id": "b1", "score": 1.0}], "none": []}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -662,7 +662,9 @@ def test_responses_without_queries_ask_for_a_file_of_queries(form: str, tmp_path
     with pytest.raises(gradedeval.InputError, match=r'and add run_format="topic=@queries\.txt"'):
         gradedeval.evaluate(responses, JUDGED, "ap")
     (tmp_path / "queries.txt").write_text("".join(f"{query}\n" for query in HITS))
-    assert evaluated("run.json", run_format=f"topic=@{tmp_path / 'queries.txt'}")[0]["ap"] == pytest.approx(AP)
+    assert evaluate_with_notes("run.json", run_format=f"topic=@{tmp_path / 'queries.txt'}")[0]["ap"] == pytest.approx(
+        AP
+    )
 
 
 @pytest.mark.parametrize("word", ["msearch", "hits", "run-format"])

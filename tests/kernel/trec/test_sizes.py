@@ -153,6 +153,6 @@ def as_many_grades_as_topics(folder: Path) -> Path:
         pytest.param("diff a b graded", marks=pytest.mark.exhaustive),
     ],
 )
-def test_as_many_grades_as_topics_are_not_a_table_of_both(words: str) -> None:
+def test_many_topics_with_many_grades_take_little_memory(words: str) -> None:
     code, size = peak(*words.split())
     assert (code, size < 300) == (0, True), size

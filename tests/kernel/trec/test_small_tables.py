@@ -1,4 +1,4 @@
-"""Every small table is read alike: weights, gains, costs, probabilities, saved scores and the others."""
+"""Small tables are read equally: weights, gains, costs, probabilities, saved scores and others."""
 
 import bz2
 import gzip
@@ -229,7 +229,7 @@ def test_a_measure_does_not_take_its_file_from_standard_input() -> None:
         read_weights("-")
 
 
-def test_the_table_reader_by_itself(tmp_path: Path) -> None:
+def test_small_tables_are_read(tmp_path: Path) -> None:
     (tmp_path / "t").write_text("a,b\n1,2\n")
     table = SmallTable.read(tmp_path / "t", ("a", "b"), hint="")
     assert [(row.line, row.cells) for row in table.rows] == [(2, {"a": "1", "b": "2"})]
@@ -297,7 +297,7 @@ def test_files_of_queries(name: str, tmp_path: Path) -> None:
     assert read_queries(str(tmp_path / name)).texts == TEXTS
 
 
-def test_parquet(tmp_path: Path) -> None:
+def test_queries_are_read_from_parquet(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     OBJECTS[2].to_parquet(tmp_path / "q.parquet")
     assert read_queries(tmp_path / "q.parquet").texts == TEXTS

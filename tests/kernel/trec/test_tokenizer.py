@@ -145,7 +145,7 @@ def test_halfway_cases_have_the_bits_of_float(mantissa: int, scale: int, offset:
 
 @st.composite
 def written_alike(draw: st.DrawFn) -> list[bytes]:
-    """Return numbers with equally many digits after the dot, or no dot, one of them perhaps in another format."""
+    """Return numbers with equally many digits after the point, or without a point, one perhaps in another format."""
     after = draw(st.integers(0, 8))
     form = rb"[0-9]{1,8}\.[0-9]{%d}" % after if after else rb"[0-9]{1,9}"
     tokens = draw(st.lists(st.from_regex(form, fullmatch=True), min_size=1, max_size=30))

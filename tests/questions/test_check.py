@@ -59,7 +59,7 @@ def job(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_whole_job(job: Path, cli: Command) -> None:
+def test_a_whole_job_passes_and_fails(job: Path, cli: Command) -> None:
     new, toml = job / "new.run", job / "gradedeval.toml"
 
     new.write_text(ranking([1, 1, 1, 1, 1, 2, 2, 2, 2, 3]))
@@ -277,7 +277,9 @@ def test_an_option_overrides_the_file(job: Path, cli: Command) -> None:
         ("", "--significant ap=0.1", "--significant 0.2", "ap"),
     ],
 )
-def test_a_bound_given_twice(measures: str, first: str, second: str, bounded: str, folder: Path, cli: Command) -> None:
+def test_a_repeated_bound_is_refused(
+    measures: str, first: str, second: str, bounded: str, folder: Path, cli: Command
+) -> None:
     outcome = cli(*NEW, "--baseline", "main.run", *f"{measures} {first} {second}".split())
     message = f"{second}: given twice: {first} bounds '{bounded}' as well; keep one of the two"
     assert (outcome.code, outcome.messages) == (2, [message])
@@ -583,7 +585,7 @@ def test_files_that_lack_data_are_bad_data(
 
 
 ONLY = "only --max-drop works with a baseline without topics"
-"""Said of a baseline of means."""
+"""The problem of a baseline of means."""
 TOPICS = "save it with `gradedeval RUN QRELS -q`, which adds the topics"
 
 
@@ -704,9 +706,9 @@ def test_an_upper_bound_is_for_measures_with_lower_is_better(folder: Path, cli: 
     begins = "FAIL  worst.run: unjudged@2 0.5000 is above 0.2; topics with the highest scores: 1 0.5000, 2 0.5000, 3"
     assert broken.text.startswith(begins)
     assert cli(*check, "--max", "0.5").code == 0
-    noted = cli(*check, "--min", "0.2")
-    assert noted.code == 0
-    assert noted.messages == [
+    lower_bound = cli(*check, "--min", "0.2")
+    assert lower_bound.code == 0
+    assert lower_bound.messages == [
         "--min 0.2: lower is better by unjudged@2, so this bound passes worse runs; use --max to refuse it"
     ]
     assert cli("check", "worst.run", "qrels.txt", "--max", "rr=0.9").messages == [
@@ -808,10 +810,10 @@ def test_statements_end_at_the_lines_of_the_parser(content: str) -> None:
     } == expected
 
 
-def keys_of(value: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+def keys_of(value: Any, prefix: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     for key, inner in value.items() if isinstance(value, dict) else ():
-        yield (*above, key)
-        yield from keys_of(inner, (*above, key))
+        yield (*prefix, key)
+        yield from keys_of(inner, (*prefix, key))
 
 
 def test_topics_that_meet_the_bound_are_not_at_fault_and_names_with_spaces_are_quoted() -> None:

@@ -138,7 +138,7 @@ def test_differences_within_the_residual_of_the_trailing_run_are_unknown(files: 
 
 
 def test_a_larger_lead_is_conclusive_and_only_the_residual_of_the_lower_run_counts() -> None:
-    sure = {"1": {"a": 2.0}, "2": {"a": 2.0}}
+    judged_run = {"1": {"a": 2.0}, "2": {"a": 2.0}}
     hazy = {"1": {"u": 2.0, "a": 1.0}, "2": {"a": 1.0}}
     qrels = {"1": {"a": 1, "b": 0}, "2": {"a": 1, "b": 0}}
 
@@ -148,7 +148,7 @@ def test_a_larger_lead_is_conclusive_and_only_the_residual_of_the_lower_run_coun
             return bool(gradedeval.compare(scores)["same_order"][0])
 
     worst = {"1": {"b": 2.0}, "2": {"b": 2.0}}
-    assert not conclusive(sure, hazy)  # .75 could be 1
+    assert not conclusive(judged_run, hazy)  # .75 could be 1
     assert conclusive(worst, hazy)  # the worst could have .5 in each topic by its lower documents, and hazy has .75
     assert conclusive(hazy, worst)
 
@@ -193,7 +193,7 @@ def test_one_topic_is_not_tested(files: Path, cli: Command, tmp_path: Path) -> N
         gradedeval.compare("part.csv")
 
 
-NOTHING = "so nothing is significant at 0.05; use"
+NOT_SIGNIFICANT = "so nothing is significant at 0.05; use"
 
 
 def in_keywords(text: str) -> str:
@@ -206,20 +206,22 @@ def in_keywords(text: str) -> str:
     ("test", "correction", "draws", "problem"),
     [
         ("randomization", None, 59, None),  # 3/60 is .05
-        ("randomization", None, 58, f"(0.05085 after holm over 3), {NOTHING} --draws 59 or more"),
+        ("randomization", None, 58, f"(0.05085 after holm over 3), {NOT_SIGNIFICANT} --draws 59 or more"),
         ("randomization", "bonferroni", 58, "after bonferroni over 3"),
         ("randomization", "none", 19, None),
-        ("randomization", "none", 18, f"with 18 draws the smallest possible p is 0.053, {NOTHING} --draws 19"),
+        ("randomization", "none", 18, f"with 18 draws the smallest possible p is 0.053, {NOT_SIGNIFICANT} --draws 19"),
         ("randomization", "bh", 19, None),  # if all pairs differ none is corrected
         ("randomization", "bh", 18, "use --draws 19 or more, or --test t"),
         ("tukey-hsd", None, 18, "use --draws 19 or more, or --test t"),
         ("tukey-hsd", None, 19, None),
-        ("bootstrap", None, 118, f"(0.05042 after holm over 3), {NOTHING} --draws 119"),
+        ("bootstrap", None, 118, f"(0.05042 after holm over 3), {NOT_SIGNIFICANT} --draws 119"),
         ("t", None, 1, None),
         ("sign", None, 1, None),
     ],
 )
-def test_too_few_draws(test: Any, correction: Any, draws: int, problem: str | None, files: Path, cli: Command) -> None:
+def test_too_few_draws_are_noted(
+    test: Any, correction: Any, draws: int, problem: str | None, files: Path, cli: Command
+) -> None:
     qrels = {str(topic): {"a": 1, "b": 0} for topic in range(20)}
     runs = {f"r{place}": {topic: {"a": -place, "b": -1.5, "c": -2.5} for topic in qrels} for place in (1, 2, 3)}
     for run in runs.values():
@@ -325,7 +327,7 @@ def test_a_rise_from_a_negative_mean_is_a_rise() -> None:
     assert frame["relative"].item() * frame["difference"].item() > 0
 
 
-def test_median_best_and_worst_of_each_topic() -> None:
+def test_topic_tables_have_median_best_and_worst() -> None:
     qrels = {"t": {"a": 1}, "u": {"a": 1}}
     runs = {
         name: {"t": {"a": first, "b": 0.5}, "u": {"b": 1.0, "a": 0.5}}

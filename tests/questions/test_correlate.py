@@ -156,18 +156,18 @@ def test_one_measure_or_one_run_has_no_agreement() -> None:
 
 def test_a_matrix_of_blanks_is_refused_with_the_reason(cli: Command, tmp_path: Path) -> None:
     words = ("correlate", *RUNS, QRELS, "-m", "err@20 rbp(p=0.9)", "--max-residual", "0")
-    nothing = cli(*words, "--coefficient", "pearson")
-    assert (nothing.code, nothing.out) == (1, b"")
+    undefined = cli(*words, "--coefficient", "pearson")
+    assert (undefined.code, undefined.out) == (1, b"")
     problem = "no (run, topic) pair that two measures have; compare fewer runs, or raise --max-residual"
-    assert nothing.messages[-1] == problem
+    assert undefined.messages[-1] == problem
     shared = cli(*words[:-1], "0.05")
     assert (shared.code, shared.messages[-1]) == (
         1, "no topic that all 4 runs have by two measures; compare fewer runs, or raise --max-residual")  # fmt: skip
     cells = [f"{run},{topic},{measure},1\n" for run in "xy" for topic in "12" for measure in ("ap", "rr")]
     (tmp_path / "same.csv").write_text("".join(["run,topic,measure,score\n", *cells]))
-    same = cli("correlate", "--from-scores", "same.csv")
-    assert (same.code, same.out) == (1, b"")
-    assert same.messages == [
+    equal_scores = cli("correlate", "--from-scores", "same.csv")
+    assert (equal_scores.code, equal_scores.out) == (1, b"")
+    assert equal_scores.messages == [
         "same.csv: no signature, so qrels and options cannot be checked",
         "scores are all the same, or infinite, so no agreement is defined; use runs that differ, or other measures",
     ]

@@ -1,4 +1,4 @@
-"""`diff`: topics that got worse and documents that made it, agreement without qrels, and reproduced experiments."""
+"""`diff`: topics that got worse and the documents responsible, agreement without qrels, and reproduced experiments."""
 
 import json
 import math
@@ -212,9 +212,9 @@ def test_two_runs_may_stand_in_a_list_or_a_dict() -> None:
     qrels, first, second = {"1": {"a": 1}}, {"1": {"a": 2.0, "b": 1.0}}, {"1": {"b": 2.0, "a": 1.0}}
     diff = gradedeval.diff({"one": first}, {"other": second}, qrels, "ap")
     both = {"one": first, "other": second}
-    for same in (gradedeval.diff(both, qrels, "ap"), gradedeval.diff(both, qrels, measures="ap")):
-        assert (same.baseline, same.run, same.signature) == ("one", "other", diff.signature)
-        assert same.topics.equals(diff.topics)
+    for variant in (gradedeval.diff(both, qrels, "ap"), gradedeval.diff(both, qrels, measures="ap")):
+        assert (variant.baseline, variant.run, variant.signature) == ("one", "other", diff.signature)
+        assert variant.topics.equals(diff.topics)
     with pytest.raises(InputError, match=r"^diff: needs qrels; as in diff\(baseline, run, qrels, measures\)$"):
         gradedeval.diff(first, second)
     with pytest.raises(InputError, match=r"^3 runs given; with qrels diff compares two"):
@@ -261,9 +261,9 @@ def test_the_numbers_of_a_reproduction() -> None:
     qrels = {"t": {"d1": 1, "d3": 1}, "u": {"d1": 1}}
     old = {"t": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "u": {"d2": 2.0, "d1": 1.0}}
     better = {"t": {"d3": 3.0, "d1": 2.0}, "u": {"d1": 2.0}}
-    mine = {"t": {"d1": 3.0, "d2": 2.0, "d4": 1.0}, "u": {"d2": 2.0, "d1": 1.0}}
+    reproduced = {"t": {"d1": 3.0, "d2": 2.0, "d4": 1.0}, "u": {"d2": 2.0, "d1": 1.0}}
     good = {"t": {"d1": 3.0, "d4": 2.0}, "u": {"d1": 2.0}}
-    frame = gradedeval.reproduction({"b": mine, "a": good}, {"B": old, "A": better}, qrels, "p@2").frame
+    frame = gradedeval.reproduction({"b": reproduced, "a": good}, {"B": old, "A": better}, qrels, "p@2").frame
     value = {(row["what"], row["run"]): row["value"] for row in frame.to_dict("records")}
     assert value["ktu", "b"] == 1
     assert value["rmse", "b"] == 0
@@ -278,14 +278,14 @@ def test_machine_formats_have_a_row_for_each_topic_of_two_runs(cli: Command) -> 
     assert json.loads(lines[0]).keys() >= {"run", "other", "topic", "rbo", "residual", "overlap", "tau"}
 
 
-def test_runs_without_a_topic_in_common() -> None:
+def test_runs_without_a_topic_in_common_are_refused() -> None:
     runs: Any = {"A": {"t": {"a": 1.0}}, "B": {"u": {"a": 1.0}}}
     with pytest.raises(InputError, match="shares no topics with"):
         gradedeval.ranking_agreement(runs)
 
 
 @pytest.mark.parametrize("words", [("diff", BM25, RM3), ("pool", BM25, RM3)])
-def test_runs_without_a_topic_that_is_listed(words: tuple[str, ...], tmp_path: Path, cli: Command) -> None:
+def test_runs_without_a_listed_topic_are_refused(words: tuple[str, ...], tmp_path: Path, cli: Command) -> None:
     (tmp_path / "topics").write_text("none\n")
     outcome = cli(*words, "--topics-from", "topics")
     message = f"--topics-from: no topic of {BM25} is listed; its topics are 301, 302, 303, 304, 305, …"

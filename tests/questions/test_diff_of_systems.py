@@ -102,10 +102,10 @@ def test_documents_agree_with_plain_loops() -> None:
         of_topic = expected(topic)
         reported = {
             docno
-            for docno, of in of_topic.items()
-            if min(of["A"]["best"], of["B"]["best"]) <= 5
-            and (of["A"]["rank"] != of["B"]["rank"] or of["A"]["share"] != of["B"]["share"]
-                 or abs(of["A"]["contribution"] - of["B"]["contribution"]) > 1e-9)
+            for docno, by_system in of_topic.items()
+            if min(by_system["A"]["best"], by_system["B"]["best"]) <= 5
+            and (by_system["A"]["rank"] != by_system["B"]["rank"] or by_system["A"]["share"] != by_system["B"]["share"]
+                 or abs(by_system["A"]["contribution"] - by_system["B"]["contribution"]) > 1e-9)
         }  # fmt: skip
         assert rows.keys() == reported
         for docno, row in rows.items():
@@ -199,9 +199,9 @@ def test_systems_without_random_effects_equal_their_runs(copies: int) -> None:
     """Check systems of one seed, and of several equal ones."""
     names = ("a-0.run", "b-1.run")
     runs = {f"{name}-{copy}": RUNS[name] for name in names for copy in range(copies)}
-    of = OfRuns({run: run.rpartition("-")[0] for run in runs})
+    systems = OfRuns({run: run.rpartition("-")[0] for run in runs})
     plain = gradedeval.diff({name: RUNS[name] for name in names}, QRELS, SEVERAL)
-    diff = gradedeval.diff(runs, QRELS, SEVERAL, replicates=of)
+    diff = gradedeval.diff(runs, QRELS, SEVERAL, replicates=systems)
     assert (diff.topics["se"].isna() if copies == 1 else diff.topics["se"] < 1e-12).all()
     key = ["measure", "topic"]
     if copies > 1:
@@ -211,8 +211,8 @@ def test_systems_without_random_effects_equal_their_runs(copies: int) -> None:
         sums = diff.topics["measure"].isin(["ndcg@5", "num_rel_ret"])
         both = (frame.loc[sums.to_numpy(), "same_order"].tolist() for frame in (diff.topics, plain.topics))
         assert list(next(both)) == list(next(both))
-    same = [name for name in plain.topics if copies == 1 or name != "same_order"]
-    pd.testing.assert_frame_equal(diff.topics[same], plain.topics[same], atol=1e-12, rtol=0)
+    shared_columns = [name for name in plain.topics if copies == 1 or name != "same_order"]
+    pd.testing.assert_frame_equal(diff.topics[shared_columns], plain.topics[shared_columns], atol=1e-12, rtol=0)
     documents = diff.documents.astype({"baseline_rank": "Int64", "rank": "Int64"})
     pd.testing.assert_frame_equal(documents[list(plain.documents)], plain.documents, atol=1e-12, rtol=0)
 
@@ -281,20 +281,20 @@ def test_no_judgments_reverse_a_certain_order(measure: str, seed: int) -> None:
     signs = defaultdict[str, set[float]](set)
     for grades in product([None, 0, 1, 2], repeat=2):
         judged = {
-            topic: {**of, **{docno: grade for docno, grade in zip(unjudged[topic], grades, strict=True)
+            topic: {**scores_of, **{docno: grade for docno, grade in zip(unjudged[topic], grades, strict=True)
                              if grade is not None}}
-            for topic, of in qrels.items()
+            for topic, scores_of in qrels.items()
         }  # fmt: skip
         scores = gradedeval.evaluate(runs, judged, measure, top_grade=2)
-        of = {name: scores.by_topic(scores.labels[0], name) for name in runs}
+        scores_of = {name: scores.by_topic(scores.labels[0], name) for name in runs}
         for topic in qrels:
-            first, second = (fmean(of[name][topic] for name in runs if name.startswith(start)) for start in "ab")
+            first, second = (fmean(scores_of[name][topic] for name in runs if name.startswith(start)) for start in "ab")
             signs[topic].add(float(np.sign(round(second - first, 10))))
-    for topic, seen in signs.items():
+    for topic, signs_of_topic in signs.items():
         if certain[topic]:
-            assert len(seen) == 1
+            assert len(signs_of_topic) == 1
         elif measure in EXACT:
-            assert len(seen) > 1
+            assert len(signs_of_topic) > 1
     assert any(certain.values()) or measure not in EXACT
 
 
@@ -303,8 +303,8 @@ def test_equal_means_of_other_rankings_are_open() -> None:
     runs = {"a-0": ranking("r", "x"), "a-1": ranking("n"), "b-0": ranking("n"), "b-1": ranking("r")}
     diff = gradedeval.diff(runs, {"t": {"r": 1, "n": 0}}, "recall@2", replicates=SYSTEMS)
     assert (diff.topics["difference"].tolist(), diff.topics["same_order"].tolist()) == ([0.0], [False])
-    same = {**runs, "a-0": {"t": {"r": 1.0}}}
-    diff = gradedeval.diff(same, {"t": {"r": 1, "n": 0}}, "recall@2 ap", replicates=SYSTEMS)
+    equal_rankings = {**runs, "a-0": {"t": {"r": 1.0}}}
+    diff = gradedeval.diff(equal_rankings, {"t": {"r": 1, "n": 0}}, "recall@2 ap", replicates=SYSTEMS)
     assert diff.topics["same_order"].all()  # the same rankings, in another order
     assert diff.documents.empty
 
@@ -318,16 +318,16 @@ def test_agreement_of_systems_is_the_mean_over_pairs_of_seeds(apart: Mapping[str
     systems = {"A": [run for run in SEEDS["A"] if run not in apart], "B": SEEDS["B"]}
     result = gradedeval.ranking_agreement(RUNS, replicates=systems)
     plain = gradedeval.ranking_agreement(RUNS).frame
-    of = {frozenset((row["run"], row["other"])): {} for row in plain.to_dict("records")}
+    by_pair = {frozenset((row["run"], row["other"])): {} for row in plain.to_dict("records")}
     for row in plain.to_dict("records"):
-        of[frozenset((row["run"], row["other"]))][row["topic"]] = row
+        by_pair[frozenset((row["run"], row["other"]))][row["topic"]] = row
     members = {**{run: [run] for run in apart}, **systems}
     rows = {(row["run"], row["other"], row["topic"]): row for row in result.frame.to_dict("records")}
     expected_rows = 0
     for first, second in [*combinations(members, 2), *((system, system) for system in systems)]:
         pairs = [*combinations(members[first], 2)] if first == second else [*product(members[first], members[second])]
         for topic in QRELS:
-            values = [of[frozenset(pair)][topic] for pair in pairs]
+            values = [by_pair[frozenset(pair)][topic] for pair in pairs]
             row = rows[first, second, topic]
             assert row["pairs"] == len(pairs)
             for name in ("rbo", "rbo_low", "rbo_high", "residual", "overlap", "common", "tau"):
@@ -406,7 +406,7 @@ def test_a_topic_shows_medians_and_seeds(files: tuple[str, ...], cli: Command, t
 
 
 NEITHER = "is neither a file nor one of the systems (A, B)"
-FEW = {"all": slice(None), "five runs": slice(0, 5), "two runs": slice(0, 2), "one run": slice(6, 7)}
+SUBSETS = {"all": slice(None), "five runs": slice(0, 5), "two runs": slice(0, 2), "one run": slice(6, 7)}
 
 
 @pytest.mark.parametrize(
@@ -430,7 +430,7 @@ FEW = {"all": slice(None), "five runs": slice(0, 5), "two runs": slice(0, 2), "o
 )  # fmt: skip
 def test_systems_exclude_options(chosen: str, words: str, message: str, files: tuple[str, ...], cli: Command) -> None:
     options = [part for word in words.split() for part in (("--replicates", word) if "=" in word else (word,))]
-    outcome = cli("diff", *files[FEW[chosen]], *(files[0] if word == "FIRST" else word for word in options))
+    outcome = cli("diff", *files[SUBSETS[chosen]], *(files[0] if word == "FIRST" else word for word in options))
     assert (outcome.code, len(outcome.messages)) == (2, 1) if "--baseline" not in words else outcome.code
     assert message in outcome.messages[-1]
 

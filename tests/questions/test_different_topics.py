@@ -9,7 +9,7 @@ import gradedeval
 from support.commands import Command
 
 QRELS = "".join(f"{topic} 0 {document} {grade}\n" for topic in range(1, 7) for document, grade in (("a", 1), ("b", 0)))
-SAID = "the means are over different topics for different runs"
+NOTE = "the means are over different topics for different runs"
 EACH = {
     "eval": "{runs} -m ap",
     "check": "{runs} --min ap=0",
@@ -64,17 +64,17 @@ def test_different_sets_are_noted(
 ) -> None:
     outcome = cli(*name.split(), *words.format(runs="first second qrels").split(), "--topics", topics)
     assert outcome.code in (0, 1), outcome.messages
-    assert any(SAID in message for message in outcome.messages) == (separate and differ and topics != "qrels")
+    assert any(NOTE in message for message in outcome.messages) == (separate and differ and topics != "qrels")
 
 
 @pytest.mark.parametrize("topics", ["qrels", "both"])
 def test_in_python(topics: str, differ: bool) -> None:
     runs = {"first": "first", "second": "second"}
     for function, separate in ((gradedeval.evaluate, True), (gradedeval.compare, False), (gradedeval.risk, False)):
-        with warnings.catch_warnings(record=True) as heard:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             function(runs, "qrels", "ap", topics=topics)
-        noted = any(SAID in str(warning.message) for warning in heard)
+        noted = any(NOTE in str(warning.message) for warning in caught)
         assert noted == (separate and differ and topics == "both"), function
 
 
@@ -83,9 +83,9 @@ def test_means_are_over_the_topics_of_the_test(cli: Command, differ: bool) -> No
     assert outcome.text.count('"topics": 4' if differ else '"topics": 5') > 0
 
 
-def test_topics_left_out_by_their_residual_count_too(cli: Command, differ: bool) -> None:
+def test_topics_left_out_by_their_residual_are_noted(cli: Command, differ: bool) -> None:
     run = Path("second").read_text().replace("2 Q0 b", "2 Q0 unjudged")
     Path("second").write_text(run)
     outcome = cli("first", "second", "qrels", "-m", "p@2 num_ret", "--max-residual", "0.1")
-    expected = f"p@2: {SAID}; leave out --max-residual to average over the same ones"
+    expected = f"p@2: {NOTE}; leave out --max-residual to average over the same ones"
     assert expected in outcome.messages

@@ -32,8 +32,15 @@ pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 
 WALKS = [variant for variant in VARIANTS if variant.definition.cwl and variant.arguments.get("of", "eu") == "eu"]
 # One with a cutoff and one without of each.
-SOME = {(variant.name, variant.cutoff is None): variant for variant in WALKS if variant.cutoff in (None, 3)}.values()
-TOTALS = [variant(of=of, **further) for variant in SOME for of in QUANTITIES for further in ({}, {"horizon": 4})]
+BY_CUTOFF = {
+    (variant.name, variant.cutoff is None): variant for variant in WALKS if variant.cutoff in (None, 3)
+}.values()
+TOTALS = [
+    variant(of=quantity, **further)
+    for variant in BY_CUTOFF
+    for quantity in QUANTITIES
+    for further in ({}, {"horizon": 4})
+]
 ALL = [variant for variant in dict.fromkeys(VARIANTS + TOTALS) if not variant.definition.may_skip]
 
 
@@ -165,11 +172,11 @@ def test_measures_without_a_bound_have_no_possible_additions(measures: Sequence[
     assert [str(explanation.measure) for explanation in bounded] == []
 
 
-def to_be_found(explanation: Explained) -> float:
+def relevant_to_find(explanation: Explained) -> float:
     """Return R, or the cutoff if norm=k and it is smaller."""
-    cut = explanation.measure.arguments.get("norm") == "k"
+    at_most_cutoff = explanation.measure.arguments.get("norm") == "k"
     assert explanation.relevant is not None
-    return min(explanation.relevant, explanation.measure.cutoff or math.inf) if cut else explanation.relevant
+    return min(explanation.relevant, explanation.measure.cutoff or math.inf) if at_most_cutoff else explanation.relevant
 
 
 # Contributions of each measure from its workings; the C/W/L family follows below.
@@ -181,8 +188,8 @@ FORMULAS = {
     "nerr": lambda f, explanation: f["stops"] * f["utility"] / f["ideal_term"].sum(),
     "dcg": lambda f, explanation: f["gain"] * f["discount"],
     "ndcg": lambda f, explanation: f["gain"] * f["discount"] / f["ideal_term"].sum(),
-    "q": lambda f, explanation: (f["gain"] > 0) * f["blended"] / to_be_found(explanation),
-    "ap": lambda f, explanation: f["gain"] * f["precision"] / to_be_found(explanation),
+    "q": lambda f, explanation: (f["gain"] > 0) * f["blended"] / relevant_to_find(explanation),
+    "ap": lambda f, explanation: f["gain"] * f["precision"] / relevant_to_find(explanation),
     "sp": lambda f, explanation: f["gain"] * f["precision"],
     "gap": lambda f, explanation: f["term"] / f["ideal_term"].sum(),
     "bpref": lambda f, explanation: f["gain"] * f["preferred"] / explanation.relevant,
@@ -233,7 +240,7 @@ def test_a_walk_goes_from_c_to_v_to_w_to_the_contributions(first: int, topic: To
         assert V[1:last] == pytest.approx(np.cumprod(C[:count])[: max(last - 1, 0)], abs=1e-12), explanation.measure
         if len(V) > count or V.sum() > 0:
             assert W.sum() == pytest.approx(1, abs=1e-9) or V.sum() == 0, explanation.measure
-        of, gain = explanation.measure.arguments["of"], columns["gain"][:count]
+        quantity, gain = explanation.measure.arguments["of"], columns["gain"][:count]
         last_summed = explanation.measure.cutoff if explanation.measure.definition.cutoff == "sums_to_k" else None
         last_summed = last_summed or count
         rank = np.arange(1, count + 1)
@@ -243,7 +250,7 @@ def test_a_walk_goes_from_c_to_v_to_w_to_the_contributions(first: int, topic: To
             "ed": V[:count],
             "etu": V[:count] * (1 - C[:count]) * gain.cumsum(),
             "etc": V[:count] * (1 - C[:count]) * rank,
-        }[str(of)] * (rank <= last_summed)
+        }[str(quantity)] * (rank <= last_summed)
         assert columns["contribution"][:count] == pytest.approx(expected, abs=1e-12), explanation.measure
 
 
@@ -502,16 +509,16 @@ def test_the_frame_has_a_row_for_each_rank_and_measure() -> None:
 
 
 def test_a_custom_measure_is_explained_and_may_add_columns() -> None:
-    def halves(g: Gains, *, by: float = 2.0) -> dict[str, Any]:
-        return {"half": g.gain / by}
+    def halves(g: Gains, *, divisor: float = 2.0) -> dict[str, Any]:
+        return {"half": g.gain / divisor}
 
-    def half(g: Gains, *, by: float = 2.0) -> Any:
+    def half(g: Gains, *, divisor: float = 2.0) -> Any:
         """Return half the sum of gains."""
-        return gradedeval.row_sums(g.gain / by)
+        return gradedeval.row_sums(g.gain / divisor)
 
     plain, detailed = measure(gain="linear")(half), measure(gain="linear", details=halves)(half)
     for custom, names in ((plain, set()), (detailed, {"half"})):
-        (rows,) = by_hand(custom(by=4), "a u c", FOUR)  # type: ignore[arg-type]
+        (rows,) = by_hand(custom(divisor=4), "a u c", FOUR)  # type: ignore[arg-type]
         assert column(rows, "contribution") == pytest.approx([3 / 4, 0, 1 / 4])
         assert rows[0].keys() - {"part", "rank", "docno", "grade", "gain", "contribution", "running"} == names
 

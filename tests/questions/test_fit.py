@@ -101,9 +101,9 @@ def test_an_invalid_range_is_a_usage_error(text: str, problem: str) -> None:
 # The search
 
 
-def searched(text: str, good: object, precision: float = 0.001) -> dict[float, float]:
+def searched(text: str, goodness_of: object, precision: float = 0.001) -> dict[float, float]:
     def goodness(grids: list[tuple[MeasureRange, list[float]]]) -> list[list[list[float]]]:
-        return [[[good(value)] for value in grid] for _, grid in grids]  # type: ignore[operator]
+        return [[[goodness_of(value)] for value in grid] for _, grid in grids]  # type: ignore[operator]
 
     return search([family(text)], goodness, 1, precision)[0][0]
 

@@ -22,7 +22,7 @@ JUDGED = {f"t{number}": {"a": 1, "b": 0} for number in range(4)}
 
 
 def scores(first: str, **options: Any) -> gradedeval.Scores:
-    """Runs that have a or b first on the first topics, and b on the others."""
+    """Score runs that have a or b first on the first topics, and b on the others."""
     runs = {topic: {docno: 2.0, "x": 1.0} for topic, docno in zip(JUDGED, first, strict=True)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EvaluationWarning)

@@ -28,10 +28,10 @@ NOTATION = (
 
 TOPICS = ["304", "306", "308"]
 
-few = partial(gradedeval.informativeness, min_found=1)
+inform = partial(gradedeval.informativeness, min_found=1)
 
 
-def a_list(grades: list[int], extra: int = 0) -> tuple[Any, Any]:
+def graded_list(grades: list[int], extra: int = 0) -> tuple[Any, Any]:
     """Return a run and qrels of one topic: documents with these grades in this order, and further ones of the top
     grade."""
     judged = {f"d{rank}": grade for rank, grade in enumerate(grades)}
@@ -135,7 +135,7 @@ def test_near_the_best_err_the_first_ranks_are_certain_and_the_others_open() -> 
 
 @ignored
 def test_gap_with_all_users_at_grade_1_is_ap() -> None:
-    frame = few(RUNS[0], QRELS, "gap(g=1:0:0:0) ap", depth=60, topics_from=TOPICS).frame.pivot(
+    frame = inform(RUNS[0], QRELS, "gap(g=1:0:0:0) ap", depth=60, topics_from=TOPICS).frame.pivot(
         index="curve", columns="measure", values="rms"
     )
     np.testing.assert_allclose(frame["gap(g=1:0:0:0)"], frame["ap"], atol=1e-9)
@@ -148,7 +148,7 @@ def test_a_fully_determined_list_is_inferred_exactly() -> None:
         ([2, 2, 2, 1, 1, 0, 0, 0, 0], "gap ndcg"),
         ([1, 1, 0, 0], "ap"),
     ):
-        result = few(*a_list(grades, extra=3), measures)
+        result = inform(*graded_list(grades, extra=3), measures)
         inferred = result.lists[result.lists["measure"] != "counts alone"]
         assert inferred["converged"].all()
         np.testing.assert_allclose(inferred["rms"], 0, atol=1e-6)
@@ -186,9 +186,9 @@ def test_curves_depend_on_the_ratio_of_thresholds_alone(share: float) -> None:
 
 
 def test_the_actual_curve_equals_the_curve_of_pr() -> None:
-    run, qrels = a_list([2, 0, 1, 0, 2, 1])
+    run, qrels = graded_list([2, 0, 1, 0, 2, 1])
     result = gradedeval.precision_recall(run, qrels, "gap")
-    users = few(run, qrels, "ap").curves
+    users = inform(run, qrels, "ap").curves
     graded = users[(users["curve"] == "graded") & (users["measure"] == "ap")]
     assert graded["actual"].iloc[-1] == pytest.approx(
         result.frame[result.frame["measure"] == "gap"]["precision"].iloc[-1]
@@ -221,7 +221,7 @@ def test_frames_tables_csv_and_json_agree(cli: Command, tmp_path: Path) -> None:
 
 def test_measures_and_lists_without_an_inference_are_refused(cli: Command) -> None:
     with pytest.raises(InputError, match=r"^'q': its expectation is unknown; choose from ap, sp, gap, .* rbp$"):
-        few(RUNS, QRELS, "gap q")
+        inform(RUNS, QRELS, "gap q")
     for words, message in {
         ("-m", "bpref"): "'bpref': its expectation is unknown; choose from ",
         ("--ties", "average"): "--ties: precision at a document needs one order; choose an order",
@@ -280,13 +280,13 @@ def test_real_runs_give_the_figures_of_another_implementation(depth: int) -> Non
 
 @ignored
 @pytest.mark.skipif(not COVID.is_dir(), reason="no TREC-COVID runs")
-def test_the_entropy_is_that_of_two_other_solvers() -> None:
+def test_the_entropy_agrees_with_two_other_solvers() -> None:
     run, qrels = str(COVID / "runs" / "BITEM_df.gz"), str(COVID / "qrels.txt")
-    lists = few(run, qrels, "gap ap", depth=60, topics_from=["1"]).lists.drop_duplicates("measure")
+    lists = inform(run, qrels, "gap ap", depth=60, topics_from=["1"]).lists.drop_duplicates("measure")
     entropy = dict(zip(lists["measure"], lists["entropy"], strict=True))
     assert entropy["gap"] == pytest.approx(18.37330932, abs=1e-7)
     assert entropy["ap"] == pytest.approx(17.04178838, abs=1e-7)
     # 7e-11 below the best err that its documents can have: by an augmented Lagrangian for the logarithm of that.
-    near = few(run, qrels, "err", depth=100, topics_from=["10"]).lists
+    near = inform(run, qrels, "err", depth=100, topics_from=["10"]).lists
     assert near["entropy"].iloc[0] == pytest.approx(76.613187, abs=1e-4)
     assert near["rms"].iloc[:2].tolist() == pytest.approx([0.09509, 0.11103], abs=1e-5)

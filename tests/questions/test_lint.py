@@ -1,4 +1,4 @@
-"""`gradedeval lint`: every defect is named with its place and its cure, and submissions that are in order stay so."""
+"""`gradedeval lint`: every defect with its place and its cure, and valid submissions without defects."""
 
 import gzip
 import json
@@ -81,7 +81,7 @@ def test_each_defect_of_the_corpus_is_named(case: Broken, tmp_path: Path, cli: C
     assert all(line.startswith(("  error ", "  warning ")) for line in printed)
 
 
-def test_the_corpus_has_files_of_all_sorts() -> None:
+def test_the_corpus_has_enough_files() -> None:
     assert len(FILES) > 120
 
 

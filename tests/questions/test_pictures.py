@@ -374,7 +374,9 @@ def test_markup_in_names_of_runs_is_text(ax: Axes) -> None:
     ax.figure.canvas.draw()  # type: ignore[attr-defined]
 
 
-def test_other_frames(scores: gradedeval.Scores, ax: Axes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unsuitable_frames_are_refused(
+    scores: gradedeval.Scores, ax: Axes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plot, ranks = gradedeval.plot, pd.DataFrame({"rank": [1, 2]})
     curve = pd.DataFrame({"measure": ["ap"], "level": [0.5]})
     words, letters = curve.assign(level="x"), ranks.assign(p=["a", "b"])
@@ -662,7 +664,7 @@ def test_the_example_draws_every_picture(examples: Any, tmp_path: Path, monkeypa
 
 
 class OfALibrary(UserWarning, DeprecationWarning):
-    """As pyparsing has one, which matplotlib meets while it draws."""
+    """A warning of a library such as pyparsing, which matplotlib uses while drawing."""
 
 
 def test_warnings_of_libraries_are_not_shown(cli: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -55,17 +55,17 @@ def test_statistics_agree_with_sets_and_loops(seed: int) -> None:
     }
     count = Counter(docno for top in tops.values() for docno in top)
     for row in pool.runs.to_dict("records"):
-        mine = rankings[row["run"]]
+        ranking_of = rankings[row["run"]]
         alone = [(topic, docno) for topic, docno in tops[row["run"]] if count[topic, docno] == 1]
         grades = [qrels[topic][docno] for topic, docno in alone if docno in qrels.get(topic, {})]
         assert (row["unique"], row["unique_judged"]) == (len(alone), len(grades))
         assert row["unique_relevant"] == sum(grade >= 1 for grade in grades)
         depths = []
         for topic, judged in qrels.items():
-            docs = mine.get(topic, [])
+            docs = ranking_of.get(topic, [])
             depths.append(next((rank for rank, docno in enumerate(docs) if docno not in judged), len(docs)))
         assert (row["judged_depth"], row["least_judged_depth"]) == (np.median(depths), min(depths))
-        firsts = [(mine.get(topic, [])[:5], judged) for topic, judged in qrels.items()]
+        firsts = [(ranking_of.get(topic, [])[:5], judged) for topic, judged in qrels.items()]
         at_five = [sum(docno in judged for docno in first) / max(len(first), 1) for first, judged in firsts]
         assert row["judged"] == pytest.approx(np.mean(at_five))
     for row in pool.overlap.to_dict("records"):
@@ -108,13 +108,15 @@ def test_a_run_left_out_is_scored_without_its_unique_judgments(groups: dict[str,
     runs, qrels = random_runs(3)
     qrels["t0"]["top"] = 2
     result = gradedeval.leave_one_out(runs, qrels, "ndcg@5 ap", groups=groups)
-    of = {name: (groups or {}).get(name, name) for name in runs}
+    group_of = {name: (groups or {}).get(name, name) for name in runs}
     pairs = {name: pairs_of(run) for name, run in runs.items()}
-    pools = {group: set().union(*(pairs[name] for name in runs if of[name] == group)) for group in of.values()}
+    pools = {
+        group: set().union(*(pairs[name] for name in runs if group_of[name] == group)) for group in group_of.values()
+    }
     for name in runs:
-        others = set().union(*(docs for group, docs in pools.items() if group != of[name]))
+        others = set().union(*(docs for group, docs in pools.items() if group != group_of[name]))
         reduced = {topic: {docno: grade for docno, grade in judged.items()
-                        if (topic, docno) not in pools[of[name]] or (topic, docno) in others}
+                        if (topic, docno) not in pools[group_of[name]] or (topic, docno) in others}
                 for topic, judged in qrels.items()}  # fmt: skip
         scores = gradedeval.evaluate(runs, reduced, "ndcg@5 ap").means_by_run
         full = gradedeval.evaluate(runs, qrels, "ndcg@5 ap").means_by_run
@@ -148,8 +150,8 @@ def test_judged_documents_are_never_listed_again(strategy: Any) -> None:
         if len(result) < 9:
             break
     if strategy in BY_MEASURE:  # which leave out documents that cannot change the measure, or the order by it
-        seen = {(t, d) for run in map(ranked, runs.values()) for t in run for d in run[t][:5]} & unjudged
-        assert listed == seen if strategy == "residual" else listed <= seen
+        expected = {(t, d) for run in map(ranked, runs.values()) for t in run for d in run[t][:5]} & unjudged
+        assert listed == expected if strategy == "residual" else listed <= expected
     else:
         assert listed == unjudged
 
@@ -183,7 +185,7 @@ def test_the_best_ranks_come_first_by_depth() -> None:
     assert f":{first['best_rank']}" in first["wanted_by"]
 
 
-def some_runs(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
+def drawn_runs(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
     draw = random.Random(seed)
     docnos = [f"d{number}" for number in range(9)]
     runs = {
@@ -212,7 +214,7 @@ def weight(runs: Any, original: Any, after: Any, most: Any, measure: str, pairs:
 @pytest.mark.parametrize(("measure", "seed"), [("err@4", 1), ("rbp(p=0.5)", 2), ("p@3", 3)])
 def test_each_choice_is_the_heaviest_after_the_previous_ones(strategy: Any, measure: str, seed: int) -> None:
     """Give each chosen document the top grade, by measures that no ideal ranking changes."""
-    runs, qrels = some_runs(seed)
+    runs, qrels = drawn_runs(seed)
     result = gradedeval.to_judge(runs, qrels, strategy, measure=measure, budget=5).frame
     scores = gradedeval.evaluate(runs, qrels, measure, residuals="total")
     most = {run.run: {measure: float((run.score + run.residual).mean())} for run in scores.runs}
@@ -231,13 +233,13 @@ def test_each_choice_is_the_heaviest_after_the_previous_ones(strategy: Any, meas
 
 @pytest.mark.parametrize("strategy", ["residual", "pairs"])
 def test_lazy_updates_find_the_same_independent_documents(strategy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    runs, qrels = some_runs(4)
+    runs, qrels = drawn_runs(4)
     exact = gradedeval.to_judge(runs, qrels, strategy, measure="err@5").frame
     monkeypatch.setattr(to_judge, "AT_ONCE", 0)
-    late = gradedeval.to_judge(runs, qrels, strategy, measure="err@5").frame
+    lazy = gradedeval.to_judge(runs, qrels, strategy, measure="err@5").frame
     if strategy == "residual":
-        assert late["docno"].tolist() == exact["docno"].tolist()
-    assert sorted(late["docno"]) == sorted(exact["docno"])
+        assert lazy["docno"].tolist() == exact["docno"].tolist()
+    assert sorted(lazy["docno"]) == sorted(exact["docno"])
 
 
 def test_a_topic_without_relevant_documents_can_rise_to_the_ceiling_once() -> None:
@@ -249,7 +251,7 @@ def test_a_topic_without_relevant_documents_can_rise_to_the_ceiling_once() -> No
     assert np.isfinite(result["weight"]).all()
     first = result.iloc[0]
     assert (first["docno"], first["weight"]) == ("b", 1.0)  # two runs rise by ½, to the ceiling
-    # The others of that topic add nothing to it; they come in the next round.
+    # The other documents of that topic add 0 to it; they come in the next round.
     assert result["docno"].tolist()[1] == "c"
     assert set(result["docno"]) == set("abcde")
     assert np.isfinite(gradedeval.to_judge(runs, qrels, "pairs", measure="ndcg@5").frame["weight"]).all()
@@ -313,11 +315,11 @@ def test_kappa_and_alpha_agree_with_other_tools() -> None:
         assert cohen_kappa(table) == pytest.approx(metrics.cohen_kappa_score(first, second))
         weighted = metrics.cohen_kappa_score(first, second, weights="linear")
         assert cohen_kappa(table, linear=True) == pytest.approx(weighted)
-        theirs = krippendorff.alpha(reliability_data=np.stack([first, second]), level_of_measurement="ordinal")
-        assert ordinal_alpha(table) == pytest.approx(theirs)
+        reference = krippendorff.alpha(reliability_data=np.stack([first, second]), level_of_measurement="ordinal")
+        assert ordinal_alpha(table) == pytest.approx(reference)
 
 
-def test_the_scale_is_that_of_both_qrels() -> None:
+def test_the_scale_covers_both_qrels() -> None:
     """Check grades 0, 1, 2, 3, of which 2 is used only outside the common documents: 3 stands three steps from 0,
     not two."""
     first = {"t": {"a": 0, "b": 1, "c": 3, "d": 3, "x": 2}}
@@ -484,7 +486,7 @@ def test_invalid_combinations_of_options_are_one_line(words: tuple[str, ...], me
     assert message in outcome.messages[-1]
 
 
-def test_groups_that_name_unknown_runs(cli: Command, tmp_path: Path) -> None:
+def test_unknown_runs_in_groups_are_refused(cli: Command, tmp_path: Path) -> None:
     groups = tmp_path / "teams.txt"
     groups.write_text("rivers-bm25.run ours\nrivers-bm52.run ours\n")
     outcome = cli("pool", *RUNS, QRELS, "--groups", str(groups))

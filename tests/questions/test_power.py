@@ -145,7 +145,7 @@ def test_against_statsmodels() -> None:
 
 
 @pytest.mark.parametrize("topics", [2, 5, 40])
-def test_the_expected_width_is_that_of_simulated_intervals(topics: int) -> None:
+def test_the_expected_width_agrees_with_simulated_intervals(topics: int) -> None:
     draws = np.random.default_rng(topics).normal(0, math.sqrt(2 * 0.05), (800_000 // topics, topics))
     width = 2 * stats.t.isf(0.05, topics - 1) * draws.std(1, ddof=1).mean() / math.sqrt(topics)
     assert Aim(0.1, 0.1, 0.2).width(topics, 0.05) == pytest.approx(width, rel=0.01)
@@ -202,6 +202,6 @@ def test_a_plan_is_printed(cli: Command) -> None:
 )  # fmt: skip
 def test_impossible_plans_are_a_one_line_error(words: tuple[str, ...], message: str, cli: Command) -> None:
     outcome = cli("power", *words)
-    said_of_runs = [line for line in outcome.messages if "no relevant documents" in line]
-    assert (outcome.code, len(outcome.messages)) == (2, 1 + len(said_of_runs))
+    notes = [line for line in outcome.messages if "no relevant documents" in line]
+    assert (outcome.code, len(outcome.messages)) == (2, 1 + len(notes))
     assert outcome.messages[-1] == message or (message[-1] == "…" and outcome.messages[-1].startswith(message[:-1]))

@@ -95,7 +95,7 @@ def test_other_columns_are_from_people_alone() -> None:
     assert not {"lowest", "highest", "same_order"} & set(frame.columns)
 
 
-def test_runs_that_do_not_differ() -> None:
+def test_equal_runs_have_p_1() -> None:
     row = _compared(runs={"a": RUNS["a"], "b": RUNS["a"]}).frame.iloc[0]
     assert (row["difference"], row["p"], row["low"], row["high"]) == (0, 1, 0, 0)
     assert pd.isna(row["narrower"])
@@ -189,7 +189,7 @@ JUDGING = "--predicted: effects of judging on estimates are unknown; leave out -
 
 
 @pytest.mark.parametrize(
-    ("command", "more", "message"),
+    ("command", "option", "message"),
     [
         *((EVAL[:4], more, TOGETHER) for more in ("--fill gains.csv", "--unseen 3", "--judged-only", "--residuals",
           "--bounds", "--cwl", "--standardize", "--history kept.jsonl")),
@@ -201,11 +201,11 @@ JUDGING = "--predicted: effects of judging on estimates are unknown; leave out -
         (COMPARE, "--topics both", "--predicted: cannot be combined with --topics both"),
     ],
 )  # fmt: skip
-def test_options_that_do_not_go_with_it(
-    command: tuple[str, ...], more: str, message: str, cli: Command, files: None, tmp_path: Path
+def test_options_incompatible_with_predicted_are_refused(
+    command: tuple[str, ...], option: str, message: str, cli: Command, files: None, tmp_path: Path
 ) -> None:
     (tmp_path / "gains.csv").write_text("topic,docno,gain\nt00,d99,0.5\n")
-    _refused(cli(*command, *more.split()), 2, message.format(more.split()[0]))
+    _refused(cli(*command, *option.split()), 2, message.format(option.split()[0]))
     assert not (tmp_path / "kept.jsonl").exists()
 
 
@@ -236,7 +236,9 @@ def test_estimates_that_were_saved_are_not_compared(cli: Command, files: None) -
          "machine.qrels: has grades such as 1.5, and ap, p@10 know only relevant or not; take graded measures"),
     ],
 )  # fmt: skip
-def test_unlike_judgments(machine: Any, measure: str, message: str, cli: Command, files: None, tmp_path: Path) -> None:
+def test_unlike_judgments_are_refused(
+    machine: Any, measure: str, message: str, cli: Command, files: None, tmp_path: Path
+) -> None:
     write_qrels(tmp_path / "machine.qrels", machine)
     _refused(cli(*EVAL[:4], "-m", measure), 1, message)
 
@@ -298,14 +300,16 @@ def test_a_table_of_estimates_to_publish(cli: Command, files: None) -> None:
 
 
 CALLS = calls_on(RUNS, PEOPLE) | {"weights": partial(gradedeval.weights, "ap", RUNS["a"], PEOPLE)}
-TAKEN = {"check", "compare", "evaluate", "evaluate_arrays", "fit_weights", "reproduction", "run_summaries"}
+SUPPORTED = {"check", "compare", "evaluate", "evaluate_arrays", "fit_weights", "reproduction", "run_summaries"}
 """Functions that take estimates, or take no options of an evaluation."""
-HERE = {name: f"{name} does not take it" for name in CALLS.keys() - TAKEN} | {"standardize": "does not apply here"}
+REFUSED = {name: f"{name} does not take it" for name in CALLS.keys() - SUPPORTED} | {
+    "standardize": "does not apply here"
+}
 
 
-@pytest.mark.parametrize("name", sorted(HERE))
+@pytest.mark.parametrize("name", sorted(REFUSED))
 def test_commands_without_estimates_refuse_predicted(name: str) -> None:
-    with pytest.raises(gradedeval.InputError, match=rf"^predicted: {HERE[name]}; leave it out, or use eval"):
+    with pytest.raises(gradedeval.InputError, match=rf"^predicted: {REFUSED[name]}; leave it out, or use eval"):
         CALLS[name](**BOTH)
 
 

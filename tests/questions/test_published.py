@@ -22,7 +22,7 @@ TOPICS = [str(topic) for topic in range(1, 13)]
 QRELS = {topic: {"a": 2, "b": 1, "c": 0} for topic in TOPICS}
 ORDERS = {"good": "abc", "fair": "bac", "poor": "cba", "same": "cba"}
 EQUAL = {"fair": 5}
-"""The first topics, on which a run is as good as the best; 1 unless it says so: differences vary."""
+"""The number of first topics on which a run equals the best, 1 by default: differences vary."""
 RUNS = {
     name: {
         topic: {docno: -float(rank) for rank, docno in enumerate("abc" if int(topic) <= EQUAL.get(name, 1) else order)}

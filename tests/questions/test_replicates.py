@@ -81,14 +81,14 @@ def test_a_system_has_the_mean_and_the_deviation_of_its_seeds() -> None:
 def test_a_comparison_agrees_with_plain_loops() -> None:
     comparison = gradedeval.compare(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS, all_pairs=True).frame
     scores = gradedeval.evaluate(RUNS, QRELS, "ndcg@5")
-    of = {system: [scores.by_topic("ndcg@5", run) for run in RUNS if run.startswith(first)]
+    by_system = {system: [scores.by_topic("ndcg@5", run) for run in RUNS if run.startswith(first)]
           for system, first in (("A", "a-"), ("B", "b-"), ("plain.run", "plain"))}  # fmt: skip
     assert comparison[["run", "baseline"]].values.tolist() == [["B", "A"], ["plain.run", "A"], ["plain.run", "B"]]
     for row in comparison.to_dict("records"):
-        expected = by_hand(of[row["run"]], of[row["baseline"]])
+        expected = by_hand(by_system[row["run"]], by_system[row["baseline"]])
         for name, value in expected.items():
             assert row[name] == pytest.approx(value, rel=1e-9, abs=1e-12, nan_ok=True), name
-        means = [np.mean([np.mean(list(run.values())) for run in of[row[side]]]) for side in ("run", "baseline")]
+        means = [np.mean([np.mean(list(run.values())) for run in by_system[row[side]]]) for side in ("run", "baseline")]
         assert [row["mean"], row["baseline_mean"]] == pytest.approx(means, rel=1e-12)
     assert comparison["p_corrected"].tolist() == pytest.approx(comparison["p"].tolist(), rel=1e-12, nan_ok=True)
     assert comparison["p"].isna().tolist() == [False, True, True]
@@ -144,9 +144,9 @@ def test_without_seeds_it_is_the_paired_t_test() -> None:
 def test_a_component_of_topics_that_would_be_negative_is_zero() -> None:
     draw = np.random.default_rng(5)
     noise = draw.normal(size=(2, 4, 20))
-    alike = noise - noise.mean(1, keepdims=True) + 3 * draw.normal(size=(2, 4, 1))  # no topic differs
-    result = estimate(alike[1].mean(0) - alike[0].mean(0), list(alike))
-    squares = [20 * system.mean(1).var(ddof=1) / 4 for system in alike]
+    similar = noise - noise.mean(1, keepdims=True) + 3 * draw.normal(size=(2, 4, 1))  # no topic differs
+    result = estimate(similar[1].mean(0) - similar[0].mean(0), list(similar))
+    squares = [20 * system.mean(1).var(ddof=1) / 4 for system in similar]
     assert result.se == pytest.approx(math.sqrt(sum(squares) / 20), rel=1e-9)
     assert result.df == pytest.approx(sum(squares) ** 2 / sum(square**2 / 4 for square in squares) - 1, rel=1e-9)
 
@@ -154,12 +154,15 @@ def test_a_component_of_topics_that_would_be_negative_is_zero() -> None:
 def test_a_system_of_few_seeds_has_an_interval_without_p() -> None:
     """Check Student's interval over topics if no system has three seeds; p is blank, with a note."""
     systems = {"A": ["a-0.run", "a-1.run"], "B": ["b-0.run", "b-1.run"]}
-    runs = {name: RUNS[name] for of in systems.values() for name in of}
+    runs = {name: RUNS[name] for members in systems.values() for name in members}
     with pytest.warns(gradedeval.EvaluationWarning, match="no p for 1 pair: B, A have fewer than 5 seeds, and"):
         comparison = gradedeval.compare(runs, QRELS, "ndcg@5", replicates=systems)
     (row,) = comparison.frame.to_dict("records")
     scores = gradedeval.evaluate(RUNS, QRELS, "ndcg@5")
-    means = [np.mean([list(scores.by_topic("ndcg@5", run).values()) for run in of], axis=0) for of in systems.values()]
+    means = [
+        np.mean([list(scores.by_topic("ndcg@5", run).values()) for run in members], axis=0)
+        for members in systems.values()
+    ]
     tested = stats.ttest_rel(means[1], means[0])
     assert [row["low"], row["high"]] == pytest.approx(list(tested.confidence_interval()), rel=1e-9)
     assert math.isnan(row["p"])
@@ -172,14 +175,14 @@ def test_a_system_of_few_seeds_has_an_interval_without_p() -> None:
 def test_intervals_of_three_seeds_are_of_other_seeds_too_but_have_no_p() -> None:
     systems = {"A": [f"a-{seed}.run" for seed in range(3)], "B": "b-*"}
     runs = {name: run for name, run in RUNS.items() if name in systems["A"] or name.startswith("b-")}
-    with pytest.warns(gradedeval.EvaluationWarning) as warned:
+    with pytest.warns(gradedeval.EvaluationWarning) as caught:
         comparison = gradedeval.compare(runs, QRELS, "ndcg@5", replicates=systems)
-    messages = [str(warning.message) for warning in warned]
+    messages = [str(warning.message) for warning in caught]
     assert messages == ["no p for 1 pair: A has fewer than 5 seeds, and a test would find a difference too often"]
     (row,) = comparison.frame.to_dict("records")
     scores = gradedeval.evaluate(runs, QRELS, "ndcg@5")
-    of = [[scores.by_topic("ndcg@5", run) for run in runs if run.startswith(first)] for first in ("b-", "a-")]
-    expected = by_hand(of[0], of[1])
+    by_system = [[scores.by_topic("ndcg@5", run) for run in runs if run.startswith(first)] for first in ("b-", "a-")]
+    expected = by_hand(by_system[0], by_system[1])
     assert [row["low"], row["high"]] == pytest.approx([expected["low"], expected["high"]], rel=1e-9)
     assert math.isnan(row["p"])
     assert comparison.settings_text.count("fewer than 5 seeds: without p") == 1
@@ -217,10 +220,10 @@ def rejected(
         return draw.exponential(size=shape) - 1 if skewed else draw.normal(size=shape)
 
     systems = [
-        math.sqrt(noise) * deviates(draws, of, topics)
+        math.sqrt(noise) * deviates(draws, count, topics)
         + math.sqrt(both) * deviates(draws, 1, topics)
-        + math.sqrt(varies) * draw.normal(size=(draws, of, 1))
-        for of, varies, noise in zip(seeds, between, error, strict=True)
+        + math.sqrt(varies) * draw.normal(size=(draws, count, 1))
+        for count, varies, noise in zip(seeds, between, error, strict=True)
     ]
     estimates = [
         estimate(second.mean(0) - first.mean(0), [first, second]) for first, second in zip(*systems, strict=True)
@@ -272,7 +275,7 @@ def test_with_fewer_seeds_the_level_does_not_hold() -> None:
 @pytest.mark.parametrize("between", [0, 1, 4])
 def test_intervals_cover_the_difference_from_a_single_run(seeds: tuple[int, int], most: float, between: float) -> None:
     """Keep the seeds of systems of fewer than three: the estimate is the difference of these runs."""
-    varies = tuple(between if of > 2 else 0.0 for of in seeds)
+    varies = tuple(between if count > 2 else 0.0 for count in seeds)
     assert 0.04 <= rejected(seeds, (varies[0], varies[1])) <= most
 
 
@@ -418,8 +421,10 @@ def test_topics_show_the_difference_of_two_systems(files: tuple[str, ...], cli: 
     result = gradedeval.topic_differences(seeded, QRELS, "ndcg@5", replicates=SYSTEMS).frame
     scores = gradedeval.evaluate(RUNS, QRELS, "ndcg@5")
     for row in result.to_dict("records"):
-        of = {run: scores.by_topic("ndcg@5", run)[row["topic"]] for run in RUNS}
-        compared, base = (np.array([of[run] for run in RUNS if run.startswith(system)]) for system in ("b-", "a-"))
+        scores_of = {run: scores.by_topic("ndcg@5", run)[row["topic"]] for run in RUNS}
+        compared, base = (
+            np.array([scores_of[run] for run in RUNS if run.startswith(system)]) for system in ("b-", "a-")
+        )
         assert (row["run"], row["baseline"]) == ("B", "A")
         assert [row["score"], row["baseline_score"]] == pytest.approx([compared.mean(), base.mean()], abs=1e-12)
         assert row["difference"] == pytest.approx(compared.mean() - base.mean(), abs=1e-12)

@@ -80,8 +80,8 @@ def test_topics_and_runs_without_any_score() -> None:
     frame = gradedeval.risk(saved([[0, 0, 0], [0, 0.2, 0.4]]), baseline="r0").frame
     assert frame["geo_risk"][0] == 0
     assert np.isfinite(frame[["u_risk", "t_risk", "z_risk", "geo_risk"]]).all(axis=None)
-    nothing = gradedeval.risk(saved([[0, 0], [0, 0]])).frame
-    assert not nothing[["u_risk", "t_risk", "z_risk", "geo_risk"]].any(axis=None)
+    zeros = gradedeval.risk(saved([[0, 0], [0, 0]])).frame
+    assert not zeros[["u_risk", "t_risk", "z_risk", "geo_risk"]].any(axis=None)
 
 
 def test_scores_below_0_have_no_georisk() -> None:

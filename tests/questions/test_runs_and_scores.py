@@ -1,4 +1,4 @@
-"""Functions that compare take runs and qrels as others do, or scores; and they say how far they have come."""
+"""Functions of comparison: runs with qrels or scores as input, and their progress."""
 
 import inspect
 import sys

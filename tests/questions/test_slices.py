@@ -25,7 +25,7 @@ SLICED = ("--queries", QUERIES, "--slices", "intent,language")
 
 
 def topics_of(column: str) -> dict[str, set[str]]:
-    """label -> topics, read in another way."""
+    """Return the topics of each label, read independently."""
     topics: dict[str, set[str]] = {}
     for row in csv.DictReader(Path(QUERIES).read_text().splitlines(), delimiter="\t"):
         for label in row[column].split("|"):
@@ -33,7 +33,7 @@ def topics_of(column: str) -> dict[str, set[str]]:
     return topics
 
 
-def test_the_mean_of_a_slice_is_that_of_its_topics(cli: Command) -> None:
+def test_the_mean_of_a_slice_is_over_its_topics(cli: Command) -> None:
     printed = succeed(cli(*RUNS, QRELS, "-m", "ndcg@10 ap", "-q", "-f", "csv", *SLICED))
     table = rows(printed.text)
     of_topics = [row for row in table if row["topic"] != "all"]

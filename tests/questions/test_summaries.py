@@ -1,4 +1,4 @@
-"""Totals, geometric means and measures of which less is better: every command sums up and orders as `eval` does."""
+"""Totals, geometric means and measures with lower is better: every command summarizes and orders like `eval`."""
 
 import math
 import re
@@ -169,12 +169,14 @@ def test_orderings_go_from_the_best_to_the_worst(files: Path) -> None:
     }
     qrels = {str(t): {f"d{d}": int(d < 4) for d in range(12)} for t in range(6)}
     scores = gradedeval.evaluate(runs, qrels, "judged@5 unjudged@5 gm_ap")
-    of = {name: np.array([scores.means_by_run[run][name] for run in runs]) for name in scores.labels}
+    by_measure = {name: np.array([scores.means_by_run[run][name] for run in runs]) for name in scores.labels}
     for kind in ("tau", "weighted-tau", "tau-ap"):
         frame = gradedeval.correlate(scores, coefficient=kind).frame.set_index(["measure", "other"])["agreement"]
-        itself = agreement(kind, of["judged@5"], of["judged@5"])  # type: ignore[arg-type]
+        itself = agreement(kind, by_measure["judged@5"], by_measure["judged@5"])  # type: ignore[arg-type]
         assert frame["judged@5", "unjudged@5"] == pytest.approx(itself)
-        assert frame["gm_ap", "unjudged@5"] == pytest.approx(agreement(kind, of["gm_ap"], -of["unjudged@5"]))  # type: ignore[arg-type]
+        assert frame["gm_ap", "unjudged@5"] == pytest.approx(
+            agreement(kind, by_measure["gm_ap"], -by_measure["unjudged@5"])
+        )  # type: ignore[arg-type]
     by_topic = gradedeval.correlate(scores, coefficient="pearson").frame.set_index(["measure", "other"])["agreement"]
     assert by_topic["judged@5", "unjudged@5"] == pytest.approx(-1)
 
@@ -263,11 +265,11 @@ def test_the_signature_and_one_note_list_the_shared_topics(six: Path, cli: Comma
     messages = cli("compare", "one", "three", "four", "qrels", "-m", "ap", "--topics", "both").messages
     problem = "ap: 4 of 6 topics left out (1, 4, 5, 6): three, four are not scored on all of them (topics both)"
     assert [line for line in messages if "left out" in line] == [problem]
-    with pytest.warns(gradedeval.EvaluationWarning) as noted:
+    with pytest.warns(gradedeval.EvaluationWarning) as caught:
         result = gradedeval.compare(["one", "three"], "qrels", "ap", topics="both")
     assert " | topics 3 of 6 | " in result.signature
     assert result.signature == result.frame.attrs["signature"]
-    assert len([note for note in noted if "left out" in str(note.message)]) == 1
+    assert len([note for note in caught if "left out" in str(note.message)]) == 1
 
 
 def test_measures_of_one_name_show_their_different_arguments(six: Path, cli: Command) -> None:

@@ -1,6 +1,6 @@
-"""Hostile texts of topics beside real runs: whole for programs, harmless for people, in a report and in a CI job.
+"""Hostile texts of topics with real runs: whole in machine formats, harmless in tables, in a report and in a CI job.
 
-The texts are made here: no queries lie beside the runs.
+The texts are written here, as no queries come with the runs.
 """
 
 import json
@@ -56,11 +56,11 @@ def test_the_report_has_every_text_as_text(queries: str, tmp_path: Path, cli: Co
     words = (*RUNS, str(QRELS), "-m", "ndcg@10", "--slices", "relevant,parity", "-o", "report.html")
     assert cli("report", *words, "--queries", queries).code == 0
     page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
-    acts = re.compile(r"[\x00-\x1f\u202a-\u202e]")
-    seen = {topic: acts.sub(lambda found: repr(found[0])[1:-1], text) for topic, text in texts().items()}
+    control = re.compile(r"[\x00-\x1f\u202a-\u202e]")
+    escaped = {topic: control.sub(lambda match: repr(match[0])[1:-1], text) for topic, text in texts().items()}
     listed = [row[0] for row in page.table("Topics by ndcg@10")[1:]]
-    assert listed == [topic + text for topic, text in seen.items()]
-    assert page.data("data")["texts"] == list(seen.values())
+    assert listed == [topic + text for topic, text in escaped.items()]
+    assert page.data("data")["texts"] == list(escaped.values())
     assert not [tag for tag, _ in page.tags if tag in ("strong", "img")]
     assert "stolen" not in page.scripts["script"]
     for column, labels in (("relevant", ("many", "few")), ("parity", ("odd", "even"))):

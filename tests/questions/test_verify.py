@@ -436,7 +436,7 @@ def test_a_run_that_changes_meanwhile_is_an_error(folder: Path, monkeypatch: pyt
 
 # Malformed and hostile records.
 
-ODD: list[Any] = [
+MALFORMED: list[Any] = [
     None, True, 0, -1, 1.5, 1e308, 10**30, "", "x", "@", "-", "inf", "nan", "\ud800", "\0", "../../etc/passwd",
     "/etc/passwd", "err@99999999999", "memory://x", [], {}, [[]], [None], {"": None}, ["-", "-"], {"a": {"b": "c"}},
 ]  # fmt: skip
@@ -454,19 +454,19 @@ def mutated(content: Any, draw: random.Random) -> Any:
     """Return a record with a value, a name or an entry changed."""
     content = json.loads(json.dumps(content))
     (*outer, last) = draw.choice([path for path in places(content) if path])
-    inside = content
+    container = content
     for key in outer:
-        inside = inside[key]
+        container = container[key]
     change = draw.choice(("value", "value", "remove", "rename", "setting"))
     if change == "setting":
         name = draw.choice([*gradedeval.kernel.options.OPTIONS, "measures_from", "reference", "standardize", "odd"])
-        content["settings"][name] = draw.choice(ODD)
+        content["settings"][name] = draw.choice(MALFORMED)
     elif change == "remove":
-        del inside[last]
-    elif change == "rename" and isinstance(inside, dict):
-        inside[draw.choice(("x", "run", "", "sha256"))] = inside.pop(last)
+        del container[last]
+    elif change == "rename" and isinstance(container, dict):
+        container[draw.choice(("x", "run", "", "sha256"))] = container.pop(last)
     else:
-        inside[last] = draw.choice(ODD)
+        container[last] = draw.choice(MALFORMED)
     return content
 
 

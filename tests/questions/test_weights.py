@@ -50,7 +50,7 @@ BY_HAND = {
     "sp": "1 3/2 1 3/4",
     # 1/2 1/4 1/5 1/6 + 0 2/3 1/2 2/5 + 0 1/4 1/5 1/6 + 0
     "q": "1/2 7/6 9/10 11/15",
-    # 1/2 1/2 0 0 + 1/2 1/2 1/2 1/2 + 0 + 1 1 1 1: an empty ranking has nothing above the relevant document
+    # 1/2 1/2 0 0 + 1/2 1/2 1/2 1/2 + 0 + 1 1 1 1: an empty ranking has no document above the relevant one
     "bpref(k=10)": "2 2 3/2 3/2",
     # 1/2 1/2 0 0 + 0 + 0 + 1 1 1 1
     "bpref": "3/2 3/2 1 1",
@@ -137,7 +137,8 @@ def looped(name: str, runs: Mapping[str, Run], qrels: Judgments, depth: int, k: 
 
 
 def drawn(seed: int, grades: Sequence[int] = (-1, 0, 0, 1, 2)) -> tuple[dict[str, Run], Judgments]:
-    """Runs and judgments at random: topics without relevant or without other documents, short and missing rankings."""
+    """Return random runs and judgments: topics without relevant or without other documents, short and missing
+    rankings."""
     draw = random.Random(seed)
     docnos = [f"d{number:02}" for number in range(25)]
     qrels = {
@@ -246,7 +247,7 @@ def test_fixed_weights_equal_the_closed_form(name: str) -> None:
 
 @pytest.mark.parametrize("depth", [1, 2, 600])
 def test_the_depth_changes_no_fixed_weight(depth: int) -> None:
-    """600 ranks take more than one batch."""
+    """Compare with 600 ranks, which take more than one batch."""
     for measure in parse_measures("rbp(p=0.99) sdcg@10 dcg insq"):
         whole = static_weights(measure, 600)
         assert static_weights(measure, depth).tolist() == pytest.approx(whole[:depth].tolist(), rel=1e-12)
@@ -277,7 +278,7 @@ def is_fixed(measure: Measure) -> bool:
 
 
 @pytest.mark.exhaustive
-def test_the_measures_with_fixed_weights_are_these() -> None:
+def test_the_measures_with_fixed_weights_are_listed() -> None:
     names = {measure.name for measure in of_the_table() if is_fixed(measure)}
     # With a cutoff of 1 others would join; without one, or with 4, none.
     assert names == FIXED
@@ -447,7 +448,7 @@ def test_a_written_column_of_weights_is_a_measure(files: Path, cli: Command) -> 
         assert ((again <= original + 1e-12) & (original <= again + 0.8**5)).all()
 
 
-def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None:
+def test_background_weights_are_a_measure(files: Path, cli: Command) -> None:
     """Use W_AP of section 3.4 of Zhang et al. as in their section 5.4: one inner product for every ranking."""
     assert cli(*TWO, "-m", "ap", "--ranks", "4", "--normalize", "sum", "-o", "ap.csv").code == 0
     outcome = cli(*TWO[1:], "-m", "wp(file=ap.csv)", "-q", "-f", "csv").text.splitlines()
@@ -558,9 +559,9 @@ def test_arguments_are_measures_if_none_is_a_file(cli: Command) -> None:
 
 
 def test_at_a_terminal_a_table_ends_at_zero_weights(tmp_path: Path) -> None:
-    seen = at_terminal("weights", "p@3", folder=tmp_path)
-    assert [line.split() for line in seen.out.splitlines()[2:5]] == [[str(rank), "0.333333"] for rank in (1, 2, 3)]
-    assert "\nranks 4 to 1000: weights of 0\n" in seen.out.replace("\r", "")
+    table = at_terminal("weights", "p@3", folder=tmp_path)
+    assert [line.split() for line in table.out.splitlines()[2:5]] == [[str(rank), "0.333333"] for rank in (1, 2, 3)]
+    assert "\nranks 4 to 1000: weights of 0\n" in table.out.replace("\r", "")
     rbp = at_terminal("weights", "rbp", "--digits", "2", "--ranks", "9", folder=tmp_path).out
     assert "ranks" not in rbp.partition("gradedeval")[0]
     assert at_terminal("weights", "p@3", "-f", "csv", folder=tmp_path).out.count("\n") == 1001

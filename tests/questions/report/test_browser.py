@@ -170,7 +170,7 @@ def test_the_report_fits_a_screen_and_paper(width: int, scheme: str, report: Pat
         tab.page.emulate_media(media="print")
         tab.page.set_viewport_size({"width": 680, "height": 900})  # A4 without its margins
         assert tab.page.evaluate("document.documentElement.scrollWidth") == 680
-        wide = "found => Math.min(...found.map(one => one.getBoundingClientRect().width))"
+        wide = "elements => Math.min(...elements.map(element => element.getBoundingClientRect().width))"
         assert tab.page.locator("#view td.doc").evaluate_all(wide) > 60
     tab.close(report)
 
@@ -178,18 +178,18 @@ def test_the_report_fits_a_screen_and_paper(width: int, scheme: str, report: Pat
 @pytest.mark.parametrize("width", [1280, 400])
 def test_sticky_choices_do_not_cover_the_focused_element(width: int, report: Path, browser: Any) -> None:
     tab = Tab(browser, report, viewport={"width": width, "height": 700})
-    seen = 0
+    count = 0
     for _ in range(40):
         tab.page.keyboard.press("Tab")
         hidden = tab.page.evaluate(
-            "(() => { const one = document.activeElement, bar = document.querySelector('#choices');"
-            " const box = one.getBoundingClientRect(), edge = bar.getBoundingClientRect();"
-            " if (bar.contains(one) || getComputedStyle(bar).position !== 'sticky') return 0;"
+            "(() => { const element = document.activeElement, bar = document.querySelector('#choices');"
+            " const box = element.getBoundingClientRect(), edge = bar.getBoundingClientRect();"
+            " if (bar.contains(element) || getComputedStyle(bar).position !== 'sticky') return 0;"
             " return Math.min(box.bottom, edge.bottom) - Math.max(box.top, edge.top); })()"
         )
         assert hidden <= 0, tab.page.evaluate("document.activeElement.outerHTML.slice(0, 200)")
-        seen += 1
-    assert seen == 40
+        count += 1
+    assert count == 40
     tab.close(report)
 
 
@@ -210,18 +210,18 @@ def test_48_runs_fit_on_paper_and_their_names_on_a_telephone(cli: Command, tmp_p
     runs = sorted(map(str, (folder / "runs").iterdir()))
     succeed(cli("report", *runs, str(folder / "qrels.txt"), "--draws", "100", "--quiet", "-o", "report.html"))
     tab = Tab(browser, tmp_path / "report.html", viewport={"width": 1280, "height": 900})
-    cut = "found => found.filter(one => one.scrollWidth > one.clientWidth).length"
-    assert tab.page.locator("#runs .scroll").first.evaluate("one => one.scrollWidth <= one.clientWidth")
+    cut = "elements => elements.filter(element => element.scrollWidth > element.clientWidth).length"
+    assert tab.page.locator("#runs .scroll").first.evaluate("element => element.scrollWidth <= element.clientWidth")
     for topic in (0, 12, 29):  # rows stand beside each other, however long a name is
         tab.page.locator("#topic").select_option(index=topic)
-        tops = "found => new Set(found.map(one => Math.round(one.getBoundingClientRect().top))).size"
+        tops = "elements => new Set(elements.map(element => Math.round(element.getBoundingClientRect().top))).size"
         assert tab.page.locator("#view tbody").evaluate_all(tops) == 1
     tab.page.set_viewport_size({"width": 400, "height": 900})
     assert tab.page.locator(".overview tbody th").evaluate_all(cut) == 0
     tab.page.evaluate("dispatchEvent(new Event('beforeprint'))")
     tab.page.emulate_media(media="print")
     tab.page.set_viewport_size({"width": 688, "height": 900})
-    ends = "found => Math.max(...found.map(one => one.getBoundingClientRect().right))"
+    ends = "elements => Math.max(...elements.map(element => element.getBoundingClientRect().right))"
     assert tab.page.locator("table:not(.heat) td").evaluate_all(ends) <= 688
     tab.close(tmp_path / "report.html")
 

@@ -88,13 +88,13 @@ def test_marks_wins_and_sentences_agree_with_compare() -> None:
 def test_a_settled_order_names_the_run_ahead_and_its_topics() -> None:
     sources = dict(zip(NAMES[:2], RUNS[:2], strict=True))
     options = Options(max_residual=0.05)
-    seen = collect(sources, QRELS, parse_measures("err@20"), options, None, ReportSettings(Settings(draws=20)))
-    (settled,) = [row for row in seen.compared.rows if row["measure"] == "err@20"]
-    means = {row.run: row.score for row in seen.scores.rows(by_topic=False) if row.measure == "err@20"}
+    result = collect(sources, QRELS, parse_measures("err@20"), options, None, ReportSettings(Settings(draws=20)))
+    (settled,) = [row for row in result.compared.rows if row["measure"] == "err@20"]
+    means = {row.run: row.score for row in result.scores.rows(by_topic=False) if row.measure == "err@20"}
     assert settled["difference"] < 0 < (means[NAMES[1]] or 0) - (means[NAMES[0]] or 0)  # the other way round
-    page = Page(pages.page(seen))
-    on = f"on the {settled['topics']} of 50 topics that all runs are scored on"
-    assert f"More judging cannot change this: {NAMES[1]} stays below {NAMES[0]} {on}." in page.words
+    page = Page(pages.page(result))
+    topics_clause = f"on the {settled['topics']} of 50 topics that all runs are scored on"
+    assert f"More judging cannot change this: {NAMES[1]} stays below {NAMES[0]} {topics_clause}." in page.words
     assert "err@20: the means are over different topics (" in page.words
     assert not [text for row in page.table("Scores of all runs") for text in row if "best" in text]
 
@@ -112,9 +112,9 @@ def test_an_order_that_no_unjudged_documents_can_reverse_is_settled() -> None:
     behind = {topic: {"u": 9.0, "v": 8.0, "n": 7.0} for topic in THREE}
     page = small({"A": ahead, "B": behind}, {topic: {"r": 1, "n": 0} for topic in THREE}, "p@3")
     assert "More judging cannot change this: B stays below A." in page.words
-    same = small({"A": ahead, "B": ahead}, {topic: {"r": 1} for topic in THREE}, "p@3")
-    assert "More judging cannot change this: B stays level with A." in same.words
-    assert "end of a run" not in page.words + same.words
+    equal_runs = small({"A": ahead, "B": ahead}, {topic: {"r": 1} for topic in THREE}, "p@3")
+    assert "More judging cannot change this: B stays level with A." in equal_runs.words
+    assert "end of a run" not in page.words + equal_runs.words
 
 
 def test_a_reversal_assumes_the_top_grade() -> None:
@@ -135,12 +135,12 @@ def test_a_reversal_assumes_the_top_grade() -> None:
 def test_one_score_is_not_the_best_and_a_measure_without_shared_topics_is_not_compared() -> None:
     qrels = {"1": {"a": 1}, "2": {"a": 1}}
     runs = {"one": {"1": {"a": 1.0}, "2": {"a": 1.0}}, "two": {"1": {"b": 1.0}, "2": {"b": 1.0}}}
-    seen = collect(runs, qrels, parse_measures("p@1 ap"), Options(), None, ReportSettings(Settings(draws=20)))
-    included = seen.matrix.included.copy()
+    result = collect(runs, qrels, parse_measures("p@1 ap"), Options(), None, ReportSettings(Settings(draws=20)))
+    included = result.matrix.included.copy()
     included[1, :, 1] = False
-    matrix = replace(seen.matrix, included=included)
-    rows = [row for row in seen.compared.rows if row["measure"] == "p@1"]
-    (_, part) = page.unknowns(replace(seen, matrix=matrix, compared=replace(seen.compared, rows=rows)))
+    matrix = replace(result.matrix, included=included)
+    rows = [row for row in result.compared.rows if row["measure"] == "p@1"]
+    (_, part) = page.unknowns(replace(result, matrix=matrix, compared=replace(result.compared, rows=rows)))
     assert part["same"] == "Not compared: no topic is scored for all runs."
     scored = Row("one", "all", "ap", 0.0)
     assert page._best([scored, Row("two", "all", "ap", None)], "higher") is None
@@ -158,13 +158,13 @@ def test_the_legend_has_the_grades_that_there_are_and_unjudged_ones_are_hatched(
         assert page.data("data")["grades"]["-2"] == ("gu" if negative == "unjudged" else "g0")
 
 
-ALWAYS = "a page always has it"
+ALWAYS_ON = "a page always has it"
 
 
 def test_arguments_that_a_report_does_not_take_are_refused() -> None:
     for words, message in (
         ({"residuals": True}, "residuals: html_report does not take it; leave it out: a page always has them"),
-        ({"interval": 0.9}, f"interval: html_report does not take it; give alpha, as in alpha=0.05: {ALWAYS}"),
+        ({"interval": 0.9}, f"interval: html_report does not take it; give alpha, as in alpha=0.05: {ALWAYS_ON}"),
         ({"at": "a"}, "at: 'a' is not a whole number from 1"),
     ):
         with pytest.raises(gradedeval.InputError, match=message):
@@ -212,13 +212,13 @@ def test_contributions_agree_with_explain(runs: tuple[str, ...], qrels: str, mea
         for run, (retrieved, listed, by_measure) in zip(result.runs, rankings, strict=True):
             (explained,) = explain_topics({run: sources[run]}, qrels, result.measures, options, [topic])
             assert retrieved == explained.retrieved
-            for part, (score, residual, rest, adds, could) in zip(explained.measures, by_measure, strict=True):
+            for part, (score, residual, rest, adds, rises) in zip(explained.measures, by_measure, strict=True):
                 rows = [row for row in part.rows() if row["part"] == "document"]
                 assert score == pytest.approx(part.score, abs=1e-5)
                 assert residual == pytest.approx(part.residual, abs=1e-5)
                 assert sum(adds) + rest == pytest.approx(part.score, abs=1e-4)
-                assert len(listed) == len(adds) == len(could) == min(5, retrieved)
-                for number, row, added, rise in zip(listed, rows, adds, could, strict=False):
+                assert len(listed) == len(adds) == len(rises) == min(5, retrieved)
+                for number, row, added, rise in zip(listed, rows, adds, rises, strict=False):
                     assert documents[number] == [row["docno"], row["grade"]]
                     assert added == pytest.approx(row["contribution"], abs=1e-5)
                     assert rise == pytest.approx(row.get("could_add"), abs=1e-5)
@@ -316,8 +316,8 @@ def test_one_run_has_a_page_without_comparisons() -> None:
 def test_topics_too_uncertain_to_count_are_blank() -> None:
     sources = dict(zip(NAMES[:2], RUNS[:2], strict=True))
     options = Options(max_residual=0.02)
-    seen = collect(sources, QRELS, parse_measures("ap err@20"), options, None, ReportSettings(Settings(draws=DRAWS)))
-    page = Page(pages.page(seen))
+    result = collect(sources, QRELS, parse_measures("ap err@20"), options, None, ReportSettings(Settings(draws=DRAWS)))
+    page = Page(pages.page(result))
     assert {cell for row in page.table("Topics by ap")[1:] for cell in row[-3:]} == {""}
     kept = [row for row in page.table("Topics by err@20")[1:] if row[5]]
     assert f"err@20: {50 - len(kept)} of 50 topics left out" in page.words
@@ -391,8 +391,8 @@ def test_a_page_of_48_runs_takes_ten_seconds_and_20_megabytes_at_most() -> None:
     runs = {path.name: str(path) for path in sorted((folder / "runs").iterdir())}
     begin = time.process_time()  # others may be at work here
     measures = parse_measures("err@20 ndcg@10 ap")
-    seen = collect(runs, str(folder / "qrels.txt"), measures, Options(), None, ReportSettings(Settings()))
-    text = pages.page(seen)
+    result = collect(runs, str(folder / "qrels.txt"), measures, Options(), None, ReportSettings(Settings()))
+    text = pages.page(result)
     assert time.process_time() - begin < 10
     assert len(text.encode()) < 2_500_000
     page = Page(text)

@@ -1,5 +1,5 @@
-"""Texts and labels of topics, and systems of runs: each command that takes them shows them in every format, or says why
-not; and the table of the docs names these commands."""
+"""Texts and labels of topics, and systems of runs: each command that takes them shows them in every format, or
+refuses them with a reason; and the table of the docs names these commands."""
 
 import csv
 import io
@@ -165,7 +165,7 @@ def test_the_table_of_the_docs_agrees_with_the_commands() -> None:
 
 
 FRAMES = ("frame", "systems", "slices", "topics", "documents")
-ASKED: dict[str, Callable[..., Any]] = {
+FUNCTIONS: dict[str, Callable[..., Any]] = {
     "evaluate": gradedeval.evaluate,
     "compare": gradedeval.compare,
     "diff": gradedeval.diff,
@@ -176,7 +176,7 @@ ASKED: dict[str, Callable[..., Any]] = {
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 @pytest.mark.parametrize(
-    ("name", "feature"), [pair for pair in product(ASKED, FEATURES) if pair != ("topic_differences", "slices")]
+    ("name", "feature"), [pair for pair in product(FUNCTIONS, FEATURES) if pair != ("topic_differences", "slices")]
 )
 def test_results_in_python_have_texts_slices_and_systems(name: str, feature: str, labels: str) -> None:
     settings: dict[str, Any] = {
@@ -185,7 +185,7 @@ def test_results_in_python_have_texts_slices_and_systems(name: str, feature: str
         "replicates": {"replicates": {"Plain": "rivers-bm25*", "Other": "rivers-[nd]*"}},
     }[feature]
     two = name in ("diff", "topic_differences") and feature != "replicates"
-    result = ASKED[name](RUNS[::2] if two else RUNS, QRELS, "ndcg@5", **settings)
+    result = FUNCTIONS[name](RUNS[::2] if two else RUNS, QRELS, "ndcg@5", **settings)
     text_of_feature = {"queries": TEXT, "slices": "intent=survey", "replicates": "Plain"}[feature]
     frames = [frame for part in FRAMES if (frame := getattr(result, part, None)) is not None]
     values = {value for frame in frames for column in frame for value in frame[column] if isinstance(value, str)}

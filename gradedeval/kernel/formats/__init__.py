@@ -192,20 +192,14 @@ def render(
         hint = did_you_mean(form, FORMATS) or f"choose from {', '.join(FORMATS)}"
         raise InputError(flag.format, f"unknown format '{form}'", hint, usage=True)
     document = make(FORMATS[form].layout)
-    blocks, has_wide = list[Table | str](), False
-    for block in document.blocks:
-        if isinstance(block, str):
-            blocks.append(with_flags(block) if view.flags else with_keywords(block))
-            continue
-        blocks.append(block)
-        for column in block.columns:
-            has_wide = has_wide or column.wide
+    named = with_flags if view.flags else with_keywords
+    blocks = [named(block) if isinstance(block, str) else block for block in document.blocks]
     document = replace(document, blocks=blocks)
     if FORMATS[form].layout != "wide":
         return FORMATS[form].write(document, digits)
     if (visible_signature := sign(document.signature)) != document.signature:
         document = replace(document, signature=visible_signature, full=document.signature if visible_signature else "")
-    if has_wide:
+    if any(column.wide for block in blocks if isinstance(block, Table) for column in block.columns):
         from gradedeval.kernel.formats.fitting import without_wide_columns
 
         document = without_wide_columns(document, view)

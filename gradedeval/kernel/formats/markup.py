@@ -27,17 +27,13 @@ def _plain_markdown(text: str) -> str:
     return _LINK.sub(r"\1\\\2", plain) if ":" in plain or "." in plain else plain
 
 
-def _not_aligned(mark: Mark, marks: Sequence[Mark]) -> str:
-    return ""
-
-
 # <ins> is underlined wherever markdown is shown; code hosts take <u> away.
 MARKDOWN = Markup(
     lambda text: _plain_markdown(text).replace("|", "\\|"),
     "**{}**",
     "<ins>{}</ins>",
     "<sup>{}</sup>".format,
-    _not_aligned,
+    padded=False,
 )
 
 
@@ -55,7 +51,7 @@ def as_markdown(document: Document, digits: int | None) -> str:
     return "\n\n".join(part for part in (*above, *blocks, *below) if part) + "\n"
 
 
-HTML = Markup(escape, "<strong>{}</strong>", "<u>{}</u>", "<sup>{}</sup>".format, _not_aligned)
+HTML = Markup(escape, "<strong>{}</strong>", "<u>{}</u>", "<sup>{}</sup>".format, padded=False)
 
 
 def as_html(document: Document, digits: int | None) -> str:
@@ -106,11 +102,13 @@ def _plain_latex(text: str) -> str:
     return "".join(_LATEX.get(sign, sign) for sign in _LIGATURES.sub("\0", in_utf8(text))).replace("\0", "{}")
 
 
-def _raised_latex(signs: str) -> str:
-    return rf"\textsuperscript{{{_plain_latex(signs)}}}"
-
-
-LATEX = Markup(_plain_latex, r"\textbf{{{}}}", r"\underline{{{}}}", _raised_latex, _not_aligned)
+LATEX = Markup(
+    _plain_latex,
+    r"\textbf{{{}}}",
+    r"\underline{{{}}}",
+    lambda signs: rf"\textsuperscript{{{_plain_latex(signs)}}}",
+    padded=False,
+)
 
 
 def as_latex(document: Document, digits: int | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import Any, Literal, NamedTuple
@@ -97,14 +97,14 @@ class Markup:
     escape  text -> the text escaped for the format
     best    a format string for the best of a column; `second` for the second best
     raised  signs -> raised text
-    filled  mark of a number, marks of its column -> padding so that all of the column end alike
+    padded  whether numbers are padded so that all of a column end alike
     """
 
     escape: Callable[[str], str] = str
     best: str = "*{}*"
     second: str = "_{}_"
     raised: Callable[[str], str] = _raised
-    filled: Callable[[Mark, Sequence[Mark]], str] = _spaces
+    padded: bool = True
 
     def write(self, text: str, mark: Mark = NO_MARK) -> str:
         """Escape a text and add its mark."""
@@ -117,7 +117,7 @@ class Markup:
     def column(self, texts: Sequence[str], marks: Sequence[Mark], left: bool) -> list[str]:
         """Return the cells of a column; numbers, aligned at the right, are padded."""
         return [
-            self.write(text, mark) + ("" if left else self.filled(mark, marks))
+            self.write(text, mark) + (_spaces(mark, marks) if self.padded and not left else "")
             for text, mark in zip(texts, marks, strict=True)
         ]
 
@@ -206,24 +206,6 @@ class Table:
         return ([round(value, digits) if isinstance(value, float) else value for value in row] for row in self.rows)
 
 
-class SignedRows(Sequence[Any]):
-    """Rows, each with its signature as the last value; copied only on access."""
-
-    def __init__(self, rows: Sequence[Sequence[Any]], signatures: Sequence[str | None]) -> None:
-        self.rows, self.signatures = rows, signatures
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[list[Any]]:
-        return ([*row, signed] for row, signed in zip(self.rows, self.signatures, strict=True))
-
-    def __getitem__(self, index: Any) -> Any:
-        if not isinstance(index, slice):
-            return [*self.rows[index], self.signatures[index]]
-        return list(SignedRows(self.rows[index], self.signatures[index]))
-
-
 @dataclass(eq=False, repr=False)
 class Document:
     """The printed result of a command, in one layout.
@@ -262,7 +244,8 @@ class Document:
         """The only table, with the signatures of rows as the last column."""
         if not self.row_signatures:
             return self.table
-        return Table([*self.table.columns, Column("signature")], SignedRows(self.table.rows, self.row_signatures))
+        rows = [[*row, signed] for row, signed in zip(self.table.rows, self.row_signatures, strict=True)]
+        return Table([*self.table.columns, Column("signature")], rows)
 
 
 def with_queries(document: Document, texts: Mapping[str, str]) -> Document:

@@ -19,15 +19,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    BrokenExecutor,
-    Executor,
-    Future,
-    ProcessPoolExecutor,
-    ThreadPoolExecutor,
-    wait,
-)
+from concurrent import futures
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
@@ -35,6 +27,7 @@ from functools import partial
 from itertools import islice
 from mmap import mmap
 from multiprocessing import resource_tracker
+from traceback import walk_tb
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -101,23 +94,15 @@ WARNINGS, QUIETLY = "PYTHONWARNINGS", "ignore:resource_tracker:UserWarning"
 
 def start_tracker() -> None:
     """Start the tracker first, since others would let it warn if this process is killed. Raises OSError."""
-    with environment({SAFE_PATH: "1", WARNINGS: ",".join(filter(None, (os.environ.get(WARNINGS), QUIETLY)))}):
-        resource_tracker.ensure_running()
-
-
-@contextmanager
-def environment(values: dict[str, str]) -> Iterator[None]:
-    """Set environment variables in this block."""
-    previous = {name: os.environ.get(name) for name in values}
+    values = {SAFE_PATH: "1", WARNINGS: ",".join(filter(None, (os.environ.get(WARNINGS), QUIETLY)))}
+    previous = {name: os.environ.pop(name) for name in values if name in os.environ}
     os.environ.update(values)
     try:
-        yield
+        resource_tracker.ensure_running()
     finally:
-        for name, value in previous.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        for name in values:
+            del os.environ[name]
+        os.environ.update(previous)
 
 
 Task = TypeVar("Task")
@@ -140,7 +125,7 @@ class Reply(Enum):
     UNKNOWN = "it has not received the work yet"
 
 
-Submit = Callable[..., "Future[Any]"]
+Submit = Callable[..., "futures.Future[Any]"]
 """number, with_work=False -> the future of that task; `with_work` if the worker lacks the work."""
 
 
@@ -150,17 +135,19 @@ def can_fork() -> bool:
     return sys.platform == "linux" and alone
 
 
-def completed(submit: Submit, numbers: Iterable[int], at_once: int) -> Generator[tuple[int, Future[Any]], None, None]:
+def completed(
+    submit: Submit, numbers: Iterable[int], at_once: int
+) -> Generator[tuple[int, futures.Future[Any]], None, None]:
     """Yield the number and future of each task, in order of completion; at most `at_once` are submitted at any time.
 
     Tasks that have not started are canceled when the generator is closed.
     """
     following = iter(numbers)
-    waiting: dict[Future[Any], int] = {}
+    waiting: dict[futures.Future[Any], int] = {}
     try:
         waiting |= {_submitted(submit, number): number for number in islice(following, at_once)}
         while waiting:
-            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+            for future in futures.wait(waiting, return_when=futures.FIRST_COMPLETED).done:
                 number = waiting.pop(future)
                 if not future.cancelled() and future.exception() is None and future.result() is Reply.UNKNOWN:
                     waiting[_submitted(submit, number, with_work=True)] = number
@@ -172,11 +159,11 @@ def completed(submit: Submit, numbers: Iterable[int], at_once: int) -> Generator
             future.cancel()
 
 
-def _submitted(submit: Submit, number: int, with_work: bool = False) -> Future[Any]:
+def _submitted(submit: Submit, number: int, with_work: bool = False) -> futures.Future[Any]:
     try:
         return submit(number, with_work)
-    except BrokenExecutor as error:  # it no longer takes tasks
-        future: Future[Any] = Future()
+    except futures.BrokenExecutor as error:  # it no longer takes tasks
+        future: futures.Future[Any] = futures.Future()
         future.set_exception(error)
         return future
 
@@ -208,13 +195,13 @@ def forked(work: Callable[[Task], Any], tasks: Sequence[Task], count: int) -> It
 
 
 @contextmanager
-def _processes(method: str, count: int) -> Iterator[Executor]:
+def _processes(method: str, count: int) -> Iterator[futures.Executor]:
     """Start `count` own processes. If the block ends by an error, they are killed."""
     previous = set(multiprocessing.active_children())
     try:
         if method == "spawn":
             start_tracker()
-        pool = ProcessPoolExecutor(count, multiprocessing.get_context(method), _initialize, (os.getpid(),))
+        pool = futures.ProcessPoolExecutor(count, multiprocessing.get_context(method), _initialize, (os.getpid(),))
     except OSError:  # a system without shared memory for semaphores
         raise CannotShare from None
     try:
@@ -232,7 +219,7 @@ def _processes(method: str, count: int) -> Iterator[Executor]:
         pool.shutdown()
 
 
-def _submit_forked(pool: Executor, task: Callable[..., Any], *arguments: Any) -> Future[Any]:
+def _submit_forked(pool: futures.Executor, task: Callable[..., Any], *arguments: Any) -> futures.Future[Any]:
     """Submit a task to a pool, which starts its processes and threads for the first one."""
 
     hook = threading.excepthook
@@ -243,7 +230,7 @@ def _submit_forked(pool: Executor, task: Callable[..., Any], *arguments: Any) ->
             future = pool.submit(task, *arguments)
         _check_feeder(pool)
         return future
-    except BrokenExecutor:  # a worker died, which `results` handles
+    except futures.BrokenExecutor:  # a worker died, which `results` handles
         raise
     except (OSError, RuntimeError):
         raise CannotShare from None
@@ -295,13 +282,13 @@ def spawned(work: Callable[[Task], Any], tasks: Sequence[Task], count: int) -> I
 
 
 @contextmanager
-def external(executor: Executor, work: Callable[[Task], Any], tasks: Sequence[Task]) -> Iterator[Submit]:
+def external(executor: futures.Executor, work: Callable[[Task], Any], tasks: Sequence[Task]) -> Iterator[Submit]:
     """Use an executor whose workers inherit nothing. Only the executor knows which worker takes a task: so a task is
     sent without the work first, and again with it if the worker replies that it lacks it.
 
     Raises CannotShare in a thread of that executor, and InputError if it is shut down.
     """
-    if isinstance(executor, ThreadPoolExecutor):
+    if isinstance(executor, futures.ThreadPoolExecutor):
         # Such a thread would wait for itself. Identify it by name: the executor may not list it yet.
         if threading.current_thread().name.rpartition("_")[0] == getattr(executor, "_thread_name_prefix", ""):
             raise CannotShare
@@ -311,7 +298,7 @@ def external(executor: Executor, work: Callable[[Task], Any], tasks: Sequence[Ta
         check_script()
     name, packed, ours = uuid4().hex, b"", local_versions()
 
-    def submit(number: int, with_work: bool = False) -> Future[Any]:
+    def submit(number: int, with_work: bool = False) -> futures.Future[Any]:
         nonlocal packed
         if not with_work:
             return _submit_to(executor, sent_task, name, b"", tasks[number])
@@ -321,17 +308,17 @@ def external(executor: Executor, work: Callable[[Task], Any], tasks: Sequence[Ta
     yield submit
 
 
-def _submit_to(executor: Executor, task: Callable[..., Any], *arguments: Any) -> Future[Any]:
+def _submit_to(executor: futures.Executor, task: Callable[..., Any], *arguments: Any) -> futures.Future[Any]:
     try:
         return executor.submit(task, *arguments)
-    except BrokenExecutor:  # a worker died, which `results` handles
+    except futures.BrokenExecutor:  # a worker died, which `results` handles
         raise
     except RuntimeError:
         check_takes_tasks(executor)
         raise
 
 
-def check_takes_tasks(executor: Executor) -> None:
+def check_takes_tasks(executor: futures.Executor) -> None:
     """Raise InputError if an executor takes no tasks: it is shut down, or broken by a worker that died."""
     try:
         executor.submit(int)
@@ -369,12 +356,11 @@ def local_versions() -> dict[str, str]:
     """Return the versions that must be the same on all workers."""
     from gradedeval import __version__
 
-    return {"gradedeval": __version__, "numpy": np.__version__, "Python": minor(sys.version)}
-
-
-def minor(version: str) -> str:
-    """Return the first two numbers of a Python version: the third does not affect pickles."""
-    return ".".join(version.split()[0].split(".")[:2])
+    return {
+        "gradedeval": __version__,
+        "numpy": np.__version__,
+        "Python": "{}.{}".format(*sys.version_info),
+    }  # the third number does not affect pickles
 
 
 def version_fault(ours: dict[str, str], theirs: dict[str, str], worker: str) -> InputError | None:
@@ -414,7 +400,7 @@ def results(
     work: Callable[[Task], Result],
     tasks: Sequence[Task],
     count: int,
-    executor: Executor | None,
+    executor: futures.Executor | None,
     once: Callable[[Task], bool],
     obsolete: Callable[[Task], bool],
 ) -> Generator[tuple[int, Result | Raised], None, None]:
@@ -456,7 +442,7 @@ def results(
         remaining, at_once = [number for number in died if number not in lost], 1
 
 
-def _error_of(future: Future[Any]) -> BaseException | None:
+def _error_of(future: futures.Future[Any]) -> BaseException | None:
     """Return the error of a task to report; None if it has a result."""
     if future.cancelled():
         return InputError("executor", "the task was cancelled", "check that the scheduler and its workers still run")
@@ -469,18 +455,11 @@ def _error_of(future: Future[Any]) -> BaseException | None:
 def _is_worker_death(error: BaseException | None) -> bool:
     """Return whether a task failed because its worker died, with an error of Python's executors or of dask's."""
     dask = sys.modules.get("distributed")
-    if isinstance(error, BrokenExecutor) or (dask is not None and isinstance(error, dask.KilledWorker)):
+    if isinstance(error, futures.BrokenExecutor) or (dask is not None and isinstance(error, dask.KilledWorker)):
         return True
     # When a worker dies while its result is fetched, dask reads the result as an error, and fails in its own code.
-    return isinstance(error, TypeError) and _innermost_module(error) == "distributed.cfexecutor"
-
-
-def _innermost_module(error: BaseException) -> str:
-    """Return the name of the module whose code raised an error."""
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    return "" if place is None else str(place.tb_frame.f_globals.get("__name__"))
+    frames = [frame for frame, _ in walk_tb(error.__traceback__)] if isinstance(error, TypeError) else []
+    return bool(frames) and frames[-1].f_globals.get("__name__") == "distributed.cfexecutor"
 
 
 def startable(most: int) -> int:
@@ -588,7 +567,7 @@ def _reach(address: str) -> None:
                 raise _no_answer(address, error) from None
         time.sleep(0.2)
     try:
-        with ThreadPoolExecutor(1) as thread:  # in a notebook this thread runs an event loop
+        with futures.ThreadPoolExecutor(1) as thread:  # in a notebook this thread runs an event loop
             thread.submit(asyncio.run, asyncio.wait_for(_greet(address), PATIENCE)).result()
     except Exception:
         problem = f"the server at {address} is not a dask scheduler"

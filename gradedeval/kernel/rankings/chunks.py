@@ -75,41 +75,6 @@ def _last_match(words: Words, position: Ints, separator: bytes, most: Ints) -> I
     return (np.frexp(match.astype(np.float64))[1] >> 3).astype(np.int64)
 
 
-# A table of chunks as columns.
-
-
-@dataclass(eq=False, repr=False)
-class ChunkTable:
-    """The documents of chunks.
-
-    chunks     the ids of chunks, with a hash table
-    documents  the ids of documents
-    number     chunks: number of the document
-    """
-
-    chunks: Index
-    documents: Docnos
-    number: Ints
-
-    @classmethod
-    def of(cls, documents: Mapping[bytes, bytes]) -> ChunkTable:
-        """Build the columns from chunk -> document."""
-        numbers: dict[bytes, int] = {}
-        number = [numbers.setdefault(document, len(numbers)) for document in documents.values()]
-        buffer, start, length, hashed = text_hashes(list(documents))
-        chunks = Index(buffer, start, length, np.zeros(len(start), dtype=np.int32), hashed, 1)
-        chunks.fill()
-        return cls(chunks, Docnos(*text_hashes(list(numbers))), np.array(number, dtype=np.int64))
-
-    def documents_of(self, chunks: Docnos) -> Docnos:
-        """Return the document of each chunk. Raises NeedsLineReader if one is missing: the line reader reports it."""
-        topic = np.zeros(len(chunks), dtype=np.int64)
-        hit, row = self.chunks.find(topic, chunks.buffer, chunks.start, chunks.length, chunks.hashed)
-        if len(hit) < len(chunks):
-            raise NeedsLineReader
-        return self.documents[self.number[row]]  # `find` returns positions in ascending order
-
-
 @dataclass(eq=False, repr=False)
 class Chunks:
     """Turns ids of chunks into ids of documents."""
@@ -117,24 +82,31 @@ class Chunks:
     collapse: Collapse
 
     @cached_property
-    def table(self) -> ChunkTable:
-        """The table as columns."""
-        return ChunkTable.of(self.collapse.of)
+    def table(self) -> tuple[Index, Docnos, Ints]:
+        """The ids of chunks with a hash table, the ids of documents, and for each chunk the number of its document."""
+        numbers: dict[bytes, int] = {}
+        number = [numbers.setdefault(document, len(numbers)) for document in self.collapse.of.values()]
+        chunks = Docnos(*text_hashes(list(self.collapse.of)))
+        index = Index(chunks, np.zeros(len(chunks), dtype=np.int32), 1)
+        index.fill()
+        return index, Docnos(*text_hashes(list(numbers))), np.array(number, dtype=np.int64)
 
     def documents_of(self, chunks: Docnos) -> tuple[Docnos, int]:
         """Return the document of each chunk, and how many ids have changed. Raises NeedsLineReader if a chunk is
-        missing from the table."""
-        if not self.collapse.separator:
-            return self.table.documents_of(chunks), len(chunks)
-        length = cut_lengths(chunks.buffer, chunks.start, chunks.length, self.collapse.separator)
-        changed = int(np.count_nonzero(length != chunks.length))
-        return Docnos(chunks.buffer, chunks.start, length) if changed else chunks, changed
+        missing from the table: the line reader reports it."""
+        if self.collapse.separator:
+            length = cut_lengths(chunks.buffer, chunks.start, chunks.length, self.collapse.separator)
+            changed = int(np.count_nonzero(length != chunks.length))
+            return Docnos(chunks.buffer, chunks.start, length) if changed else chunks, changed
+        index, documents, number = self.table
+        hit, row = index.find(np.zeros(len(chunks), dtype=np.int64), chunks)
+        if len(hit) < len(chunks):
+            raise NeedsLineReader
+        return documents[number[row]], len(chunks)  # `find` returns positions in ascending order
 
     def fold(self, rows: Rows, options: Options) -> Rows:
         """Fold the chunks of a run, which stand topic after topic and are all distinct; keep the order of the list."""
-        assert rows.buffer is not None
-        chunks = Docnos(rows.buffer, rows.start, rows.length, rows.hashed)
-        documents, changed = self.documents_of(chunks)
+        documents, changed = self.documents_of(chunks := rows.ids)
         if not changed:
             return rows
         leader = leaders(rows.counts, documents)
@@ -300,8 +272,7 @@ def fold_judgments(columns: JudgmentColumns, collapse: Collapse, place: str, not
 
     Raises InputError if a chunk is missing from the table.
     """
-    index = columns.index
-    chunks = Docnos(index.buffer, index.start, index.length, index.hashed)
+    index, chunks = columns.index, columns.index.docnos
     try:
         documents, changed = Chunks(collapse).documents_of(chunks)
     except NeedsLineReader:
@@ -310,15 +281,14 @@ def fold_judgments(columns: JudgmentColumns, collapse: Collapse, place: str, not
         notes.append(unchanged_note(place, collapse, flag.collapse_qrels))
         return columns
     order = index.by_topic[1]
-    rows = np.arange(len(index.start)) if order is None else order
+    rows = np.arange(len(chunks)) if order is None else order
     documents, code = documents[rows], columns.code[rows]
     leader = leaders(index.count[: len(columns.topics)], documents)
     highest = code.copy()
     np.maximum.at(highest, leader, code)  # labels ascend
     firsts = np.flatnonzero(leader == np.arange(len(leader)))
     labels, codes = np.unique(highest[firsts], return_inverse=True)
-    kept, topic = documents[firsts], index.topic[rows[firsts]]
-    folded = Index(kept.buffer, kept.start, kept.length, topic, kept.hashed, len(columns.topics))
+    folded = Index(documents[firsts], index.topic[rows[firsts]], len(columns.topics))
     small = codes.astype(np.min_scalar_type(len(labels)))
     return JudgmentColumns(columns.topics, columns.labels[labels], small, folded)
 

@@ -171,19 +171,12 @@ class _Table:
 class Index:
     """Judged documents as columns, with a hash table.
 
-    buffer  the bytes that contain the docnos
-    start   documents: start of the docno
-    length  documents: its length
     topic   documents: number of the topic
-    hashed  documents: hash of the docno
     topics  number of topics
     """
 
-    buffer: Bytes
-    start: Ints
-    length: NDArray[Any]
+    docnos: Docnos
     topic: NDArray[Any]
-    hashed: Words
     topics: int
 
     @cached_property
@@ -209,23 +202,23 @@ class Index:
     @cached_property
     def _filled(self) -> _Table:
         """The hash table of `find`."""
-        return self._fill(self.hashed, None) or self._keyed()
+        return self._fill(self.docnos.hashed, None) or self._keyed()
 
     def _keyed(self) -> _Table:
         """Return the hash table with hashes by a new secret."""
         secret = new_secret()
-        table = self._fill(Docnos(self.buffer, self.start, self.length).keyed(secret), secret)
+        table = self._fill(self.docnos.keyed(secret), secret)
         assert table is not None
         return table
 
     def _fill(self, hashed: Words, secret: bytes | None) -> _Table | None:
         """Build a hash table with these hashes; None if public ones collide too often."""
-        buckets, probes_left = TopicBuckets(self.count), most_probes(len(self.start))
+        buckets, probes_left = TopicBuckets(self.count), most_probes(len(self.docnos))
         slots = np.full(buckets.size + 64, -1, dtype=np.int32)
         none = np.empty(0, dtype=np.int64)
         again = [(none, none)]
-        for begin in range(0, len(self.start), TOGETHER):
-            rows = np.arange(begin, min(begin + TOGETHER, len(self.start)))
+        for begin in range(0, len(self.docnos), TOGETHER):
+            rows = np.arange(begin, min(begin + TOGETHER, len(self.docnos)))
             slot = buckets.places(self.topic[rows], hashed[rows])
             while len(rows):
                 probes_left -= len(rows)
@@ -241,9 +234,7 @@ class Index:
                 rows, slot, row_there = rows[lost], slot[lost], row_there[lost]
                 same = (hashed[row_there] == hashed[rows]) & (self.topic[row_there] == self.topic[rows])
                 hit = np.flatnonzero(same)
-                same[hit] = self.same(
-                    row_there[hit], words_at(self.buffer), self.start[rows[hit]], self.length[rows[hit]]
-                )
+                same[hit] = self.same(row_there[hit], self.docnos, rows[hit])
                 if same.any():
                     again.append((rows[same], row_there[same]))
                 rows, slot = rows[~same], slot[~same] + 1
@@ -257,14 +248,13 @@ class Index:
         rows = ranges(begin[topic], count)
         return rows if order is None else order[rows], count
 
-    def find(self, topic: Ints, buffer: Bytes, start: Ints, length: NDArray[Any], hashed: Words) -> tuple[Ints, Slots]:
+    def find(self, topic: Ints, docnos: Docnos) -> tuple[Ints, Slots]:
         """Find the judged documents among some; return their positions, and the row of each in the index.
 
         topic  documents: number of the topic, −1 if it is not judged
 
         Docnos are compared byte by byte, as different docnos may have equal hashes.
         """
-        docnos = Docnos(buffer, start, length, hashed)
         if (result := self._find(self._filled, topic, docnos)) is None:
             self._filled = self._keyed()
             result = self._find(self._filled, topic, docnos)
@@ -278,7 +268,7 @@ class Index:
         place = table.buckets.places(topic, hashed)
         rows = np.flatnonzero(table.slots[place] >= 0)
         topic, docnos, hashed, slot = topic[rows], docnos[rows], hashed[rows], place[rows]
-        words, match = words_at(docnos.buffer), np.full(len(rows), -1, dtype=np.int32)
+        match = np.full(len(rows), -1, dtype=np.int32)
         open_rows = np.arange(len(rows))
         while len(open_rows):
             probes_left -= self._walk(table, open_rows, slot, hashed, match, probes_left)
@@ -286,7 +276,7 @@ class Index:
                 return None
             open_rows = open_rows[match[open_rows] >= 0]
             proven = self.topic[match[open_rows]] == topic[open_rows]
-            proven &= self.same(match[open_rows], words, docnos.start[open_rows], docnos.length[open_rows])
+            proven &= self.same(match[open_rows], docnos, open_rows)
             open_rows = open_rows[~proven]
             match[open_rows] = -1
             slot[open_rows] += 1
@@ -309,11 +299,12 @@ class Index:
             slot[open_rows] += 1
         return probes
 
-    def same(self, judged: Ints | Slots, words: Words, start: Ints, length: NDArray[Any]) -> Bools:
-        """Compare the docnos of judged documents with tokens of a text."""
-        same: Bools = self.length[judged] == length
-        rows = slice(None) if same.all() else np.flatnonzero(same)
-        same[rows] = equal(words_at(self.buffer), self.start[judged[rows]], words, start[rows], length[rows])
+    def same(self, judged: Ints | Slots, docnos: Docnos, rows: Ints | Slots) -> Bools:
+        """Compare the docnos of judged documents with those in these rows."""
+        same: Bools = self.docnos.length[judged] == docnos.length[rows]
+        hit = slice(None) if same.all() else np.flatnonzero(same)
+        start, row, words = self.docnos.start[judged[hit]], rows[hit], words_at(self.docnos.buffer)
+        same[hit] = equal(words, start, words_at(docnos.buffer), docnos.start[row], docnos.length[row])
         return same
 
 
@@ -336,19 +327,19 @@ class JudgmentColumns:
 
     def codes(self) -> dict[bytes, dict[bytes, int]]:
         """Return topic -> docno -> code, topics and docnos in order of appearance."""
-        text = self.index.buffer.tobytes()
         codes: dict[bytes, dict[bytes, int]] = {topic: {} for topic in self.topics}
-        by_number = list(codes.values())
-        ends = self.index.start.astype(np.int64) + self.index.length
-        columns = (self.index.topic.tolist(), self.index.start.tolist(), ends.tolist(), self.code.tolist())
-        for topic, start, end, code in zip(*columns, strict=True):
-            by_number[topic][text[start:end]] = code
+        by_number, columns = (
+            list(codes.values()),
+            (self.index.topic.tolist(), self.index.docnos.names(), self.code.tolist()),
+        )
+        for topic, docno, code in zip(*columns, strict=True):
+            by_number[topic][docno] = code
         return codes
 
     def docnos_of(self, topic: int) -> list[bytes]:
         """Return the documents of a topic, by its number."""
         rows, _ = self.index.rows_of(np.array([topic], dtype=np.int64))
-        return Docnos(self.index.buffer, self.index.start[rows], self.index.length[rows]).names()
+        return self.index.docnos[rows].names()
 
     def digest(self) -> str:
         """Return six hexadecimal digits that change with any judgment, but not with their order.
@@ -364,7 +355,7 @@ class JudgmentColumns:
         for begin in range(0, len(self.code), TOGETHER):
             rows = slice(begin, begin + TOGETHER)
             mixed = of_topic[self.index.topic[rows]]
-            mixed ^= self.index.hashed[rows]
+            mixed ^= self.index.docnos.hashed[rows]
             mixed ^= mixed >> np.uint64(29)
             mixed *= odd
             mixed ^= of_grade[self.code[rows]]
@@ -484,26 +475,25 @@ class TopicCodes:
 
     def _many(self, lines: Lines, first: Ints) -> Ints:
         """Return the numbers as `numbers`, with a lookup for each topic instead of each stretch of lines."""
-        start, length, hashed = lines.start(0)[first], lines.length(0)[first], lines.hashes(0)[first]
+        names = Docnos(lines.buffer, lines.start(0)[first], lines.length(0)[first], lines.hashes(0)[first])
         first_new, codes = len(self.names), np.full(len(first), -1, dtype=np.int64)
-        self._find(lines.buffer, start, length, hashed, codes)
+        self._find(names, codes)
         without_code = np.flatnonzero(codes < 0)
         if len(without_code):  # only the first new topic of each hash; nearly all hashes are unique
-            _, first_rows = np.unique(hashed[without_code], return_index=True)
+            _, first_rows = np.unique(names.hashed[without_code], return_index=True)
             self.numbers(lines.tokens(0, first[without_code[np.sort(first_rows)]]))
-            self._find(lines.buffer, start, length, hashed, codes)
+            self._find(names, codes)
             without_code = np.flatnonzero(codes < 0)
             codes[without_code] = self.numbers(lines.tokens(0, first[without_code]))
         return self._by_appearance(codes, first_new)
 
-    def _find(self, buffer: Bytes, start: Ints, length: NDArray[Any], hashed: Words, codes: Ints) -> None:
+    def _find(self, names: Docnos, codes: Ints) -> None:
         """Fill in the codes of topics that have a number; −1 marks codes to fill in."""
-        if self._index is None or len(self._index.start) < len(self.names):
-            names, starts, lengths, hashes = text_hashes(self.names)
-            self._index = Index(names, starts, lengths, np.zeros(len(self.names), dtype=np.int32), hashes, 1)
+        if self._index is None or len(self._index.docnos) < len(self.names):
+            topic = np.zeros(len(self.names), dtype=np.int32)
+            self._index = Index(Docnos(*text_hashes(self.names)), topic, 1)
         rows = np.flatnonzero(codes < 0)
-        topic = np.zeros(len(rows), dtype=np.int64)
-        hit, code = self._index.find(topic, buffer, start[rows], length[rows], hashed[rows])
+        hit, code = self._index.find(np.zeros(len(rows), dtype=np.int64), names[rows])
         codes[rows[hit]] = code
 
     def _by_appearance(self, codes: Ints, first_new: int) -> Ints:

@@ -30,7 +30,7 @@ from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.trec.blocks import Block, blocks
 from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, decode
 from gradedeval.kernel.trec.stream import Stream
-from gradedeval.kernel.trec.tokenizer import Bytes, Lines, Words, lines_of, text_hashes, words_at
+from gradedeval.kernel.trec.tokenizer import Bytes, Lines, Words, lines_of, text_hashes
 
 Made = TypeVar("Made")
 Other = TypeVar("Other")
@@ -327,9 +327,13 @@ class Rows:
 
     def docnos(self, rows: Ints) -> Docnos:
         """Return the docnos of documents; fast if the text is available."""
-        if self.buffer is None:
-            return Docnos.of(list(map(self.docno, rows.tolist())))
-        return Docnos(self.buffer, self.start[rows], self.length[rows], self.hashed[rows])
+        return self.ids[rows] if self.buffer is not None else Docnos.of(list(map(self.docno, rows.tolist())))
+
+    @property
+    def ids(self) -> Docnos:
+        """The docnos of all documents, if the text is available."""
+        assert self.buffer is not None
+        return Docnos(self.buffer, self.start, self.length, self.hashed)
 
     def keep(self, rows: Any) -> Rows:
         """Return only these documents."""
@@ -465,14 +469,13 @@ def _grade_from_judged(rows: Rows, number: Ints, grader: Grader) -> bool:
     judged, count = index.rows_of(number)
     if len(judged) > grader.limits.judged_ratio * len(rows.code):
         return False
-    judged_hashes, table, topic = index.hashed[judged], TopicBuckets(rows.counts), np.arange(len(rows.topics))
+    judged_hashes, table, topic = index.docnos.hashed[judged], TopicBuckets(rows.counts), np.arange(len(rows.topics))
     places = table.places(topic, rows.hashed, rows.counts)
     hit, position, twice = hash_join(
         rows.hashed, places, table.size, judged_hashes, table.places(topic, judged_hashes, count)
     )
     judged = judged[hit]
-    assert rows.buffer is not None
-    if twice or not index.same(judged, words_at(rows.buffer), rows.start[position], rows.length[position]).all():
+    if twice or not index.same(judged, rows.ids, position).all():
         return False
     rows.code[position] = judgments.code[judged]
     return True
@@ -483,8 +486,7 @@ def grade_each(rows: Rows, number: Ints, qrels: Qrels) -> None:
 
     number  topics: number of the topic in the qrels, −1 if it is not judged
     """
-    assert rows.buffer is not None
-    hit, judged = qrels.columns.index.find(number[rows.topic_of], rows.buffer, rows.start, rows.length, rows.hashed)
+    hit, judged = qrels.columns.index.find(number[rows.topic_of], rows.ids)
     rows.code[hit] = qrels.columns.code[judged]
 
 

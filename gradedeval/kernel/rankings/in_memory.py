@@ -425,11 +425,15 @@ def arrow_judgments(source: Any, place: str) -> JudgmentColumns | None:
         return None
     (topic, docno), topics = ids, TopicCodes()
     topic_ids, size = topic.stretches()
-    number, hashed = np.repeat(topics.numbers(topic_ids), size).astype(np.int32), docno.hashes()
-    if repeats(number, len(topics.names), Docnos(docno.buffer, docno.start, docno.length, hashed)):
+    return _columns_of(topics.names, np.repeat(topics.numbers(topic_ids), size).astype(np.int32), docno, grade)
+
+
+def _columns_of(names: list[bytes], topic: NDArray[np.int32], docno: Text, grade: Floats) -> JudgmentColumns | None:
+    """Return judgments by the number of each topic; None if a document repeats."""
+    docnos = Docnos(docno.buffer, docno.start, docno.length)
+    if repeats(topic, len(names), docnos):
         return None
-    index = Index(docno.buffer, docno.start, docno.length, number, hashed, len(topics.names))
-    return JudgmentColumns(topics.names, *coded_floats(grade), index)
+    return JudgmentColumns(names, *coded_floats(grade), Index(docnos, topic, len(names)))
 
 
 def coded_floats(grades: Floats) -> tuple[Floats, NDArray[Any]]:
@@ -445,12 +449,8 @@ def json_judgments(stream: Stream) -> JudgmentColumns | None:
     raise_malloc_threshold()
     if (nested := nested_numbers(stream)) is None:
         return None
-    topic, docno = np.repeat(np.arange(len(nested.topics), dtype=np.int32), nested.size), nested.docno
-    hashed = docno.hashes()
-    if repeats(topic, len(nested.topics), Docnos(docno.buffer, docno.start, docno.length, hashed)):
-        return None
-    index = Index(docno.buffer, docno.start, docno.length, topic, hashed, len(nested.topics))
-    return JudgmentColumns(nested.topics, *coded_floats(nested.value), index)
+    topic = np.repeat(np.arange(len(nested.topics), dtype=np.int32), nested.size)
+    return _columns_of(nested.topics, topic, nested.docno, nested.value)
 
 
 def _in_one_piece(source: Any, name: Any, place: str) -> Text | Floats | None:

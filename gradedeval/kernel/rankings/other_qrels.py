@@ -19,7 +19,7 @@ from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import Flag, InputError, ProblemList, flag, plural
 from gradedeval.kernel.options import Duplicates
 from gradedeval.kernel.rankings import in_memory
-from gradedeval.kernel.rankings.docnos import Index, JudgmentColumns
+from gradedeval.kernel.rankings.docnos import Docnos, Index, JudgmentColumns
 from gradedeval.kernel.rankings.in_memory import Judgment
 from gradedeval.kernel.rankings.labels import check_labels, grade_of, lacking_labels
 from gradedeval.kernel.trec import file_formats, line_reader
@@ -135,9 +135,9 @@ def judgments_of_lists(
     topics: list[bytes], docnos: list[list[Any]], code: NDArray[Any], labels: Floats
 ) -> JudgmentColumns:
     """Convert topics, the docnos of each, as bytes or text, and the code of every document to columns."""
-    buffer, start, length, hashed = text_hashes(list(chain.from_iterable(docnos)))
+    names = Docnos(*text_hashes(list(chain.from_iterable(docnos))))
     topic = np.repeat(np.arange(len(topics), dtype=np.int32), list(map(len, docnos)))
-    return JudgmentColumns(topics, labels, code, Index(buffer, start, length, topic, hashed, len(topics)))
+    return JudgmentColumns(topics, labels, code, Index(names, topic, len(topics)))
 
 
 # Files line by line, in any layout: the reference for the block reader.
@@ -392,7 +392,11 @@ def filled(qrels: Qrels, fill: Fill) -> tuple[Qrels, Floats, list[str]]:
         if number:
             fate = singular if number == 1 else plural_text
             notes.append(f"{fill.place}: {number} of {fill.count} {plural(fill.count, 'document')} {fate}")
-    filled_qrels = _with_codes(qrels, codes, np.append(qrels.labels, np.full(len(gains), np.nan)))
+    filled_qrels = copy(qrels)
+    for name in ("columns", "_text_codes", "_pools", "codes", "digest"):  # derived from the previous codes
+        filled_qrels.__dict__.pop(name, None)
+    filled_qrels.codes, filled_qrels.labels = codes, np.append(qrels.labels, np.full(len(gains), np.nan))
+    filled_qrels._listed, filled_qrels._scorers = None, {}
     filled_qrels.counts = replace(qrels.counts, labels=len(filled_qrels.labels))
     return filled_qrels, np.array(gains), notes
 
@@ -403,16 +407,6 @@ def _check_single(qrels: Qrels, option: Flag) -> None:
     for name, parts in parts_by_option.items():
         if parts is not None:
             raise InputError(option, f"cannot be combined with {name}", "leave out one of them", usage=True)
-
-
-def _with_codes(qrels: Qrels, codes: dict[bytes, dict[bytes, int]], labels: Floats) -> Qrels:
-    """Copy the qrels with other codes; the caller sets `counts`."""
-    new_qrels = copy(qrels)
-    # Values derived from the previous codes.
-    for name in ("columns", "_text_codes", "_pools", "codes", "digest"):
-        new_qrels.__dict__.pop(name, None)
-    new_qrels.codes, new_qrels.labels, new_qrels._listed, new_qrels._scorers = codes, labels, None, {}
-    return new_qrels
 
 
 # Judgment groups, one for each judge's view of a topic, and preferences, as in trec_eval.

@@ -17,7 +17,15 @@ from gradedeval.errors import InputError, Note, flag
 from gradedeval.kernel.options import Duplicates, Options, read_format
 from gradedeval.kernel.parallel import Workers, raise_malloc_threshold
 from gradedeval.kernel.rankings.batch import GradeCounts
-from gradedeval.kernel.rankings.docnos import TOGETHER, Index, JudgmentColumns, TopicCodes, coded, surely_distinct
+from gradedeval.kernel.rankings.docnos import (
+    TOGETHER,
+    Docnos,
+    Index,
+    JudgmentColumns,
+    TopicCodes,
+    coded,
+    surely_distinct,
+)
 from gradedeval.kernel.trec.blocks import format_of, parts_of, whole_text
 from gradedeval.kernel.trec.lines import QRELS, LineLayout, NeedsLineReader, WholeFile, decode, encode, is_stratified
 from gradedeval.kernel.trec.stream import IR_DATASETS, Source, Stream, is_file
@@ -288,7 +296,7 @@ class Qrels:
     def own_relevant(self) -> int:
         """The number of topics in which the document of the topic's id is relevant."""
         columns, numbers = self.columns, np.arange(len(self.topics))
-        _, judged = columns.index.find(numbers, *text_hashes(self.topics))
+        _, judged = columns.index.find(numbers, Docnos(*text_hashes(self.topics)))
         return int(np.count_nonzero(self.labels[columns.code[judged]] > 0))
 
     @property
@@ -433,7 +441,7 @@ def read_judgments(
     start, length, hashed = columns
     topics, topic, distinct = _topics(parts, hashed)
     labels, code = coded([part.grades for part in parts])
-    index = Index(buffer, start, length, topic, hashed, len(topics))
+    index = Index(Docnos(buffer, start, length, hashed), topic, len(topics))
     if distinct or not len((repeats := index.fill())[0]):
         return JudgmentColumns(topics, labels, code, index)
     rows, firsts = repeats
@@ -441,7 +449,7 @@ def read_judgments(
         raise NeedsLineReader
     included = np.ones(len(code), dtype=bool)
     included[rows] = False
-    index = Index(buffer, start[included], length[included], topic[included], hashed[included], len(topics))
+    index = Index(index.docnos[included], topic[included], len(topics))
     return JudgmentColumns(topics, labels, code[included], index, len(rows))
 
 

@@ -320,6 +320,6 @@ class ArrayQrels(Qrels):
     @cached_property
     def columns(self) -> JudgmentColumns:
         topic, position, codes = self._columns
-        buffer, start, length, hashed = text_hashes([b"%d" % number for number in position.tolist()])
-        index = Index(buffer, start, length, topic.astype(np.int32), hashed, len(self.topics))
+        docnos = Docnos(*text_hashes([b"%d" % number for number in position.tolist()]))
+        index = Index(docnos, topic.astype(np.int32), len(self.topics))
         return JudgmentColumns(self.topics, self.labels, codes, index)

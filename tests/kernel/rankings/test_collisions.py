@@ -58,16 +58,16 @@ def docnos_of(names: list[bytes], hashes: Hashes) -> Docnos:
 
 
 def index_of(docnos: Docnos, topic: Any) -> Index:
-    return Index(docnos.buffer, docnos.start, docnos.length, topic, docnos.hashed, 2)
+    return Index(docnos, topic, 2)
 
 
 @pytest.mark.parametrize("kind", HASHES)
 def test_an_index_looks_at_few_slots(kind: str, looks: list[int]) -> None:
     docnos, topic = docnos_of(unlike_ids(COUNT), HASHES[kind]), np.arange(COUNT) % 2
     index = index_of(docnos, topic)
-    positions, rows = index.find(topic, docnos.buffer, docnos.start, docnos.length, docnos.hashed)
+    positions, rows = index.find(topic, docnos)
     assert positions.tolist() == rows.tolist() == list(range(COUNT))
-    assert not len(index.find(1 - topic, docnos.buffer, docnos.start, docnos.length, docnos.hashed)[0])
+    assert not len(index.find(1 - topic, docnos)[0])
     assert sum(looks) < 30 * COUNT  # of one slot: COUNT² / 4
 
 
@@ -77,7 +77,7 @@ def test_searched_documents_collide_with_few_of_the_index(kind: str, looks: list
     docnos = docnos_of(unlike_ids(COUNT), HASHES[kind])
     few, topic = docnos[: most_probes(COUNT) // COUNT * 20], np.zeros(COUNT, dtype=np.int64)
     index = index_of(few, topic[: len(few)])
-    positions, rows = index.find(topic, docnos.buffer, docnos.start, docnos.length, docnos.hashed)
+    positions, rows = index.find(topic, docnos)
     assert positions.tolist() == rows.tolist() == list(range(len(few)))
     assert sum(looks) < 30 * COUNT
 
@@ -136,7 +136,7 @@ def test_a_pickled_index_keeps_its_secret(monkeypatch: pytest.MonkeyPatch) -> No
     index.fill()
     there = pickle.loads(pickle.dumps(index))
     monkeypatch.setattr(columns, "new_secret", lambda: pytest.fail("the table is filled again"))
-    positions, rows = there.find(topic, docnos.buffer, docnos.start, docnos.length, docnos.hashed)
+    positions, rows = there.find(topic, docnos)
     assert positions.tolist() == rows.tolist() == list(range(COUNT))
 
 

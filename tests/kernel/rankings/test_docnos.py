@@ -97,8 +97,9 @@ def test_slots_that_overflow_into_the_next_topic_do_not_lend_its_documents() -> 
     start, length = PAD + np.arange(len(docnos)), np.ones(len(docnos), dtype=np.int64)
     topic = (np.arange(len(docnos)) == len(docnos) - 1).astype(np.int64)  # t is judged in topic 1, all others in 0
     hashed = np.uint64(2**64 - 1) - np.arange(len(docnos), dtype=np.uint64)  # all want the last slot of their topic
-    judged = Index(buffer, start, length, topic, hashed, 2)
-    rows, there = judged.find(topic, buffer, start, length, hashed)
+    named = Docnos(buffer, start, length, hashed)
+    judged = Index(named, topic, 2)
+    rows, there = judged.find(topic, named)
     assert rows.tolist() == there.tolist() == list(range(len(docnos)))
-    rows, there = judged.find(1 - topic, buffer, start, length, hashed)
+    rows, there = judged.find(1 - topic, named)
     assert rows.tolist() == there.tolist() == []

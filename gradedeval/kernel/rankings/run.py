@@ -17,24 +17,10 @@ from numpy.typing import NDArray
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.errors import InputError, Note, ProblemList, either, flag
 from gradedeval.kernel.options import Options
+from gradedeval.kernel.rankings import grade as grading
 from gradedeval.kernel.rankings import in_memory
 from gradedeval.kernel.rankings.batch import LAST_RANK, Batch, Documents
 from gradedeval.kernel.rankings.docnos import Docnos, TopicCodes
-from gradedeval.kernel.rankings.grade import (
-    DOCUMENTS,
-    NOT_CHECKED,
-    ROWS,
-    TOPICS,
-    Grader,
-    OrderCheck,
-    PartResult,
-    Rows,
-    by_rank_note,
-    dropped_note,
-    grade_by_block,
-    grade_whole_topics,
-    order_check_of,
-)
 from gradedeval.kernel.rankings.in_memory import Listed, lines_of
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.trec import file_formats, line_reader
@@ -107,7 +93,7 @@ class Run:
     tag: str = ""
     notes: list[str] = field(default_factory=list)
     lines: Sequence[int] = ()
-    order_check: OrderCheck = NOT_CHECKED
+    order_check: grading.OrderCheck = grading.NOT_CHECKED
     changed: int = 0
     own: int = 0
     by_rank: bool = False
@@ -159,7 +145,7 @@ def read_run(source: Any, options: Options, types: bool = False, place: str = "r
     source = in_memory.readable(source, "run", place)
     changes = bool(options.collapse) or options.ignore_identical_ids
     usual = None if ranks or types or by_rank or changes else in_memory.usual_run(source, place)
-    order_check = _order_check(source, usual) if options.by_score else NOT_CHECKED
+    order_check = _order_check(source, usual) if options.by_score else grading.NOT_CHECKED
     if usual is not None:
         lines = () if isinstance(source, Mapping) else lines_of(source)
         numbered = isinstance(source, TableColumns) and source.numbered
@@ -177,7 +163,7 @@ def read_run(source: Any, options: Options, types: bool = False, place: str = "r
     run.by_rank = hasattr(source, "columns") and in_memory.ordered_by_rank(source)
     run.numbered = isinstance(source, TableColumns) and source.numbered
     if run.by_rank and options.by_score:
-        run.notes.append(by_rank_note(run.place))
+        run.notes.append(grading.by_rank_note(run.place))
     _settle_documents(run, options)
     return run
 
@@ -218,7 +204,7 @@ def run_of_lines(stream: Stream, options: Options, types: bool = False, layout: 
             score = -rank if by_rank else score
         if options.order != "file":
             results.scores.append(score)  # type: ignore[union-attr]
-        if by_score and rank_at >= 0 and len(sampled) < ROWS:
+        if by_score and rank_at >= 0 and len(sampled) < grading.ROWS:
             sampled.append((topic, fields[rank_at], score))
         if types:
             results.types.append(kinds.setdefault(fields[type_at], fields[type_at]))
@@ -227,7 +213,7 @@ def run_of_lines(stream: Stream, options: Options, types: bool = False, layout: 
     run = Run(
         place, {topic: results for topic, results in topics.items() if results.docnos}, decode(next(iter(tags), b""))
     )
-    run.order_check = order_check_of(*zip(*sampled, strict=True)) if sampled else NOT_CHECKED
+    run.order_check = grading.order_check_of(*zip(*sampled, strict=True)) if sampled else grading.NOT_CHECKED
     line_reader.check_read("documents", bool(run.topics), stream, layout, problems, options.lenient, run.notes)
     _settle_documents(run, options)
     return run
@@ -312,7 +298,7 @@ def _drop_duplicates(run: Run, options: Options) -> None:
         run.topics[topic] = results.keep(positions)
     problems.check()
     if dropped:
-        run.notes.append(dropped_note(run.place, dropped, options))
+        run.notes.append(grading.dropped_note(run.place, dropped, options))
 
 
 # Topics in lists, as one part of a run.
@@ -325,10 +311,12 @@ class ListedTopics:
     run: Run
     topics: list[bytes]
 
-    def grade(self, grader: Grader) -> PartResult[Batch]:
-        return PartResult(list(grader.batches(self.documents(grader))), dict.fromkeys(self.topics), tag=self.run.tag)
+    def grade(self, grader: grading.Grader) -> grading.PartResult[Batch]:
+        return grading.PartResult(
+            list(grader.batches(self.documents(grader))), dict.fromkeys(self.topics), tag=self.run.tag
+        )
 
-    def documents(self, grader: Grader) -> Documents:
+    def documents(self, grader: grading.Grader) -> Documents:
         """Return the documents of these topics as columns, with the codes of their grades."""
         if self.run.listed is not None:
             listed = self.run.listed.select(self.topics)
@@ -346,7 +334,7 @@ class ListedTopics:
         return replace(joined, types=types, kind=kind)
 
     def _joined(
-        self, grader: Grader, docnos: list[list[Any]], scores: Floats, stated: Floats | None = None
+        self, grader: grading.Grader, docnos: list[list[Any]], scores: Floats, stated: Floats | None = None
     ) -> Documents:
         """Build the documents with codes of grades, scores, and stated ranks."""
         options = grader.options
@@ -368,7 +356,7 @@ class ListedTopics:
             docnos_at,
         )
 
-    def _codes(self, grader: Grader, docnos: list[list[Any]]) -> NDArray[Any]:
+    def _codes(self, grader: grading.Grader, docnos: list[list[Any]]) -> NDArray[Any]:
         """Return the code of each document's grade.
 
         Reuses the codes of the previous run if it lists the same documents, as when a model reranks the same
@@ -401,7 +389,7 @@ def _concatenated(columns: list[Any]) -> Floats:
     return np.concatenate([in_memory.NONE, *columns], dtype=np.float64)
 
 
-def _order_check(source: Any, usual: Listed | None) -> OrderCheck:
+def _order_check(source: Any, usual: Listed | None) -> grading.OrderCheck:
     """Check the first documents of a dict or a DataFrame; without stated ranks, of its columns already read."""
     if not hasattr(source, "columns"):
         return order_check_of_dict(source)
@@ -414,7 +402,7 @@ ALIKE = 5
 """Minimum documents of a topic without ranks: they rise by chance once in 120 times."""
 
 
-def order_check_without_ranks(rankings: Iterable[Sequence[float]]) -> OrderCheck:
+def order_check_without_ranks(rankings: Iterable[Sequence[float]]) -> grading.OrderCheck:
     """Check the first scores of some topics, as listed.
 
     Scores must rise in all sampled topics: a list without ranks may be in no order, and rise by chance.
@@ -425,35 +413,36 @@ def order_check_without_ranks(rankings: Iterable[Sequence[float]]) -> OrderCheck
             continue
         sampled += 1
         if not (scores[0] < scores[-1] and all(map(le, scores, scores[1:]))):
-            return OrderCheck(sampled, stated=False)
-    return OrderCheck(sampled, sampled, stated=False)
+            return grading.OrderCheck(sampled, stated=False)
+    return grading.OrderCheck(sampled, sampled, stated=False)
 
 
-def order_check_of_frame(frame: Any) -> OrderCheck:
+def order_check_of_frame(frame: Any) -> grading.OrderCheck:
     """Check the first rows of a DataFrame with scores, or of columns with its interface."""
     names = tuple(frame.columns)
     topic, rank, score = (file_formats.find_column(names, accepted) for accepted in (TOPIC, RANK, SCORE))
     if topic is None or score is None:
-        return NOT_CHECKED
-    head = frame.head(ROWS) if hasattr(frame, "head") else frame
+        return grading.NOT_CHECKED
+    head = frame.head(grading.ROWS) if hasattr(frame, "head") else frame
     topics, ranks, scores = (
-        list[Any]() if name is None else getattr(head[name], "tolist", list)()[:ROWS] for name in (topic, rank, score)
+        list[Any]() if name is None else getattr(head[name], "tolist", list)()[: grading.ROWS]
+        for name in (topic, rank, score)
     )
     try:
         if rank is not None:
-            return order_check_of(topics, ranks, map(float, scores))
+            return grading.order_check_of(topics, ranks, map(float, scores))
         by_topic: dict[Any, list[float]] = {}
         for topic_id, value in zip(topics, map(float, scores), strict=True):
             by_topic.setdefault(topic_id, []).append(value)
         return order_check_without_ranks(by_topic.values())
     except (OverflowError, TypeError, ValueError):  # the reader of the column reports it
-        return NOT_CHECKED
+        return grading.NOT_CHECKED
 
 
-def order_check_of_scores(topics: list[bytes], size: Ints, score: Floats) -> OrderCheck:
+def order_check_of_scores(topics: list[bytes], size: Ints, score: Floats) -> grading.OrderCheck:
     """Check columns without ranks, in stretches of one topic."""
-    by_topic, begin, first = dict[bytes, list[float]](), 0, score[:ROWS]
-    for name, count in zip(topics[:ROWS], size[:ROWS].tolist(), strict=True):
+    by_topic, begin, first = dict[bytes, list[float]](), 0, score[: grading.ROWS]
+    for name, count in zip(topics[: grading.ROWS], size[: grading.ROWS].tolist(), strict=True):
         if begin >= len(first):
             break
         by_topic.setdefault(name, []).extend(first[begin : begin + count].tolist())
@@ -461,16 +450,16 @@ def order_check_of_scores(topics: list[bytes], size: Ints, score: Floats) -> Ord
     return order_check_without_ranks(by_topic.values())
 
 
-def order_check_of_dict(source: Any) -> OrderCheck:
+def order_check_of_dict(source: Any) -> grading.OrderCheck:
     """Check the first documents of the first topics of a dict, in insertion order."""
     if not isinstance(source, Mapping):
-        return NOT_CHECKED
+        return grading.NOT_CHECKED
     try:
         return order_check_without_ranks(
-            list(islice(documents.values(), DOCUMENTS)) for documents in islice(source.values(), TOPICS)
+            list(islice(documents.values(), grading.DOCUMENTS)) for documents in islice(source.values(), grading.TOPICS)
         )
     except (AttributeError, OverflowError, TypeError, ValueError):  # not a dict of scores, as its reader reports
-        return NOT_CHECKED
+        return grading.NOT_CHECKED
 
 
 # A run in a DataFrame or a file with Arrow text, processed like a block of lines.
@@ -489,16 +478,18 @@ class ArrowRun:
     size: Ints
     docno: Text
     score: Floats | None
-    order_check: OrderCheck
+    order_check: grading.OrderCheck
 
-    def grade(self, grader: Grader) -> PartResult[Batch]:
+    def grade(self, grader: grading.Grader) -> grading.PartResult[Batch]:
         """Grade the run. Raises NeedsLineReader if duplicate documents are an error."""
         unjudged, topics, docno = len(grader.qrels.labels), TopicCodes(grader.limits), self.docno
         numbers = topics.numbers(self.topics)
         code = np.full(len(docno.start), unjudged, dtype=np.min_scalar_type(unjudged + 1))
         columns = code, docno.hashes(), docno.start, docno.length, self.score
-        rows = Rows(topics.names, numbers, self.size, *columns, None, docno.buffer, order_check=self.order_check)
-        return grade_whole_topics(rows, grader)
+        rows = grading.Rows(
+            topics.names, numbers, self.size, *columns, None, docno.buffer, order_check=self.order_check
+        )
+        return grading.grade_whole_topics(rows, grader)
 
 
 def arrow_run(source: Any, options: Options, place: str = "run") -> ArrowRun | None:
@@ -510,7 +501,7 @@ def arrow_run(source: Any, options: Options, place: str = "run") -> ArrowRun | N
         return None
     topic, docno = ids
     if options.order == "file":
-        return ArrowRun(*topic.stretches(), docno, None, NOT_CHECKED)
+        return ArrowRun(*topic.stretches(), docno, None, grading.NOT_CHECKED)
     by_rank = options.ties == "rank" or options.order == "rank"
     score = None if by_rank else in_memory.numeric_column(source, scores, place)
     if score is None:
@@ -535,8 +526,8 @@ def json_run(stream: Stream, options: Options) -> ArrowRun | None:
         return None
     begins = np.cumsum(nested.size) - nested.size
     first = [
-        nested.value[begin : begin + min(size, DOCUMENTS)].tolist()
-        for begin, size in zip(begins[:TOPICS].tolist(), nested.size[:TOPICS].tolist(), strict=True)
+        nested.value[begin : begin + min(size, grading.DOCUMENTS)].tolist()
+        for begin, size in zip(begins[: grading.TOPICS].tolist(), nested.size[: grading.TOPICS].tolist(), strict=True)
     ]
     return ArrowRun(nested.topics, nested.size, nested.docno, nested.value, order_check_without_ranks(first))
 
@@ -553,9 +544,9 @@ class RunColumns:
     graded    the qrels of the last grading, and the graded columns
     """
 
-    rows: Rows
+    rows: grading.Rows
     lines_of: Callable[[], Ints]
-    graded: tuple[Qrels, Rows] | None = None
+    graded: tuple[Qrels, grading.Rows] | None = None
 
     @classmethod
     def of_topics(cls, topics: Mapping[bytes, TopicResults]) -> RunColumns:
@@ -567,7 +558,7 @@ class RunColumns:
         lines = [line for results in rankings for line in results.lines]
         scores, ranks = (_concatenated([getattr(each, name) for each in rankings]) for name in ("scores", "ranks"))
         columns = np.zeros(len(docnos), dtype=np.uint8), hashed, start, length, scores, ranks
-        rows = Rows(list(topics), np.arange(len(topics)), size, *columns, buffer)
+        rows = grading.Rows(list(topics), np.arange(len(topics)), size, *columns, buffer)
         return cls(rows, lambda: np.array(lines, dtype=np.int64))
 
     def __len__(self) -> int:
@@ -616,15 +607,15 @@ class RunColumns:
         small = self.rows.topic_of.astype(np.min_scalar_type(len(self.topics)))  # numpy sorts small integers by radix
         return order[np.argsort(small[order], kind="stable")]
 
-    def grade(self, grader: Grader) -> PartResult[Batch]:
+    def grade(self, grader: grading.Grader) -> grading.PartResult[Batch]:
         if self.graded is None or self.graded[0] is not grader.qrels:
             unjudged = len(grader.qrels.labels)
             code = np.full(len(self), unjudged, dtype=np.min_scalar_type(unjudged + 1))
-            self.graded = grader.qrels, grade_by_block(replace(self.rows, code=code), grader)[0]
+            self.graded = grader.qrels, grading.grade_by_block(replace(self.rows, code=code), grader)[0]
         rows = self.graded[1]
         if grader.options.ignore_identical_ids:
             rows = rows.without_own()
-        return PartResult(grader.batches_of(rows), dict.fromkeys(rows.topics), own=rows.own)
+        return grading.PartResult(grader.batches_of(rows), dict.fromkeys(rows.topics), own=rows.own)
 
 
 # Run and qrels swapped: an error, if the content shows it.

@@ -15,21 +15,9 @@ from numpy.typing import NDArray
 
 from gradedeval.arrays import Ints
 from gradedeval.kernel.parallel import Limits, Workers
+from gradedeval.kernel.rankings import grade as grading
 from gradedeval.kernel.rankings.batch import Batch
 from gradedeval.kernel.rankings.docnos import TopicCodes
-from gradedeval.kernel.rankings.grade import (
-    COLUMNS,
-    FIRST,
-    BlocksPart,
-    Grader,
-    PartResult,
-    Rows,
-    RunFile,
-    grade_by_block,
-    grade_each,
-    read_rows,
-    settle_repeated,
-)
 from gradedeval.kernel.trec.blocks import Block, blocks, segments
 from gradedeval.kernel.trec.decompression import temporary_file_errors
 from gradedeval.kernel.trec.lines import LineLayout
@@ -47,24 +35,24 @@ class SegmentPart:
     layout: LineLayout
     is_large: bool = False
 
-    def grade(self, grader: Grader) -> PartResult[Batch]:
+    def grade(self, grader: grading.Grader) -> grading.PartResult[Batch]:
         opened = self.segment.reopen()
         if opened.position == opened.end:
-            return PartResult()
+            return grading.PartResult()
         segment_blocks = blocks(opened, grader.limits.block, opened.position, self.layout)
-        return BlocksPart(segment_blocks, self.is_large).grade(grader)
+        return grading.BlocksPart(segment_blocks, self.is_large).grade(grader)
 
     def closed(self) -> SegmentPart:
         """Return the part for a file that need not stay open."""
         return replace(self, segment=self.segment.closed())
 
 
-def segments_of(file: RunFile, workers: Workers) -> list[SegmentPart]:
+def segments_of(file: grading.RunFile, workers: Workers) -> list[SegmentPart]:
     """Cut a file on disk into parts that processes can share."""
     if file.file is None:
         return []
     limits = file.grader.limits
-    cut = segments(file.file, workers.count, limits.segment, FIRST * limits.block, file.layout)
+    cut = segments(file.file, workers.count, limits.segment, grading.FIRST * limits.block, file.layout)
     return [SegmentPart(segment, file.layout, file.is_large) for segment in cut]
 
 
@@ -72,7 +60,7 @@ def segments_of(file: RunFile, workers: Workers) -> list[SegmentPart]:
 
 
 def gather_topics(
-    stream: Stream, layout: LineLayout, grader: Grader, workers: Workers, selected: frozenset[bytes] | None
+    stream: Stream, layout: LineLayout, grader: grading.Grader, workers: Workers, selected: frozenset[bytes] | None
 ) -> list[InterleavedPart]:
     """Read a stream again, for the selected topics or all: return their documents in parts of whole topics.
 
@@ -95,16 +83,18 @@ def gather_topics(
     return gathered.parts()
 
 
-def grade_as_listed(block: Block, grader: Grader, topics: TopicCodes, selected: frozenset[bytes] | None = None) -> Rows:
+def grade_as_listed(
+    block: Block, grader: grading.Grader, topics: TopicCodes, selected: frozenset[bytes] | None = None
+) -> grading.Rows:
     """Grade the documents of a block as listed, of the selected topics or all; `topics` numbers topics across blocks.
 
     Raises NeedsLineReader if a line is not a line of a run.
     """
-    rows = read_rows(block, grader, topics, order_is_enough=False)
+    rows = grading.read_rows(block, grader, topics, order_is_enough=False)
     if selected is not None and not selected.issuperset(topics.names):
         rows = rows.keep(np.flatnonzero(np.array([name in selected for name in topics.names])[rows.topic_of]))
     if grader.options.collapse is None:  # chunks are graded when they are folded
-        grade_each(rows, grader.qrels._rows_of(topics.names), grader.qrels)
+        grading.grade_each(rows, grader.qrels._rows_of(topics.names), grader.qrels)
     return rows
 
 
@@ -123,7 +113,7 @@ class ListedColumns:
 
 
 def _read_segment(
-    layout: LineLayout, grader: Grader, selected: frozenset[bytes] | None, size: int, segment: Segment
+    layout: LineLayout, grader: grading.Grader, selected: frozenset[bytes] | None, size: int, segment: Segment
 ) -> ListedColumns:
     topics, opened = TopicCodes(grader.limits), segment.reopen()
     begin = opened.position
@@ -132,10 +122,10 @@ def _read_segment(
     return ListedColumns(topics.names, columns, opened.end - begin)
 
 
-def _columns(block: Block, rows: Rows) -> dict[str, NDArray[Any]]:
+def _columns(block: Block, rows: grading.Rows) -> dict[str, NDArray[Any]]:
     start, length = rows.start + (block.offset - block.begin), rows.length.astype(np.int32)
     values = rows.code, rows.hashed, start, length, rows.score, rows.rank
-    columns = {"topic": rows.topic_of.astype(np.int32), **dict(zip(COLUMNS, values, strict=True))}
+    columns = {"topic": rows.topic_of.astype(np.int32), **dict(zip(grading.COLUMNS, values, strict=True))}
     return {name: column for name, column in columns.items() if column is not None}
 
 
@@ -192,14 +182,14 @@ class ByTopic:
             yield first, max(first + 1, full)
             first = max(first + 1, full)
 
-    def rows(self, first: int, end: int) -> Rows:
+    def rows(self, first: int, end: int) -> grading.Rows:
         """Return the documents of some topics, topic after topic."""
         order = self._order[self._ends[first] : self._ends[end]]
         part = {name: column[order] for name, column in self._columns.items()}
         names = [self._names[topic] for topic in self._present[first:end].tolist()]
-        columns: dict[str, Any] = {name: part.get(name) for name in COLUMNS}
+        columns: dict[str, Any] = {name: part.get(name) for name in grading.COLUMNS}
         size = np.diff(self._ends[first : end + 1])
-        return Rows(names, np.arange(end - first), size, **columns, buffer=None, token=self._token)
+        return grading.Rows(names, np.arange(end - first), size, **columns, buffer=None, token=self._token)
 
 
 @dataclass(eq=False, repr=False)
@@ -213,7 +203,7 @@ class InterleavedPart:
     def __reduce__(self) -> Any:
         return GatheredRows, (self.gathered.rows(self.first, self.end),)
 
-    def grade(self, grader: Grader) -> PartResult[Batch]:
+    def grade(self, grader: grading.Grader) -> grading.PartResult[Batch]:
         return GatheredRows(self.gathered.rows(self.first, self.end)).grade(grader)
 
 
@@ -221,19 +211,19 @@ class InterleavedPart:
 class GatheredRows:
     """The documents of some topics, without others, for transfer to another process."""
 
-    rows: Rows
+    rows: grading.Rows
 
-    def grade(self, grader: Grader) -> PartResult[Batch]:
+    def grade(self, grader: grading.Grader) -> grading.PartResult[Batch]:
         rows = self.rows
         if grader.options.collapse is None:
-            rows, dropped = settle_repeated(rows, grader.options)
+            rows, dropped = grading.settle_repeated(rows, grader.options)
         else:
             docnos = rows.docnos(np.arange(len(rows.code)))
-            rows, dropped = grade_by_block(rows.named(docnos), grader)
+            rows, dropped = grading.grade_by_block(rows.named(docnos), grader)
         if grader.options.ignore_identical_ids:
             rows = rows.without_own()
         topics = dict.fromkeys(rows.topics)
-        return PartResult(grader.batches_of(rows), topics, dropped=dropped, changed=rows.changed, own=rows.own)
+        return grading.PartResult(grader.batches_of(rows), topics, dropped=dropped, changed=rows.changed, own=rows.own)
 
 
 class _Column:

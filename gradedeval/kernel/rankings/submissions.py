@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-from array import array
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
@@ -50,15 +49,6 @@ class Defect:
         return visible(f"{self.place}: {self.problem}" + (f"; {self.hint}" if self.hint else ""))
 
 
-@dataclass
-class Ranking:
-    """The documents of a topic read line by line, in file order: line, score and stated rank (nan if not a number)."""
-
-    line_of: dict[bytes, int] = field(default_factory=dict)
-    scores: array[float] = field(default_factory=lambda: array("d"))
-    ranks: array[float] = field(default_factory=lambda: array("d"))
-
-
 NOTHING_LISTED = RunColumns.of_topics({})
 
 
@@ -86,22 +76,32 @@ class Submission:
         words        names options by keywords or by flags in the texts of defects
         """
         run = cls(name, Source(path).place, words=words)
-        topics: dict[bytes, Ranking] = {}
+        topics: dict[bytes, TopicResults] = {}
+        first_lines: dict[tuple[bytes, bytes], int] = {}
+
+        def add_document(topic: bytes, docno: bytes, score: float, rank: float, line: int) -> bool:
+            """Add a document, or the defect of a duplicate; return whether it was added."""
+            first = first_lines.setdefault((topic, docno), line)
+            if first != line:
+                run.error("duplicate", duplicate(document(docno, topic), first), "give each document once", line)
+                return False
+            results: Any = topics.setdefault(topic, TopicResults())
+            results.docnos.append(docno)
+            results.scores.append(score)
+            results.ranks.append(rank)
+            results.lines.append(line)
+            return True
 
         def add(form: LineLayout | WholeFile, stream: Stream) -> None:
             if isinstance(form, WholeFile):
-                _add_content(run, topics, form, stream)
+                _add_content(run, add_document, form, stream)
             else:
-                _add_lines(run, topics, form, stream)
+                _add_lines(run, add_document, form, stream)
 
         hint = f"give qrels with {flag.qrels}; a run has lines of"
         _read(path, run, format_name, hint, partial(_add_columns, run), add)
         if topics:
-            listed = dict[bytes, TopicResults]()
-            for topic, ranking in topics.items():
-                lines = array("q", ranking.line_of.values())
-                listed[topic] = TopicResults(list(ranking.line_of), ranking.scores, ranking.ranks, lines)
-            run.listed = RunColumns.of_topics(listed)
+            run.listed = RunColumns.of_topics(topics)
         if not len(run.listed):
             run.count_alike()
         if not len(run.listed) and not run.defects:
@@ -176,8 +176,10 @@ class Judgments(Submission):
             else:
                 _add_judgments(qrels, form, stream, labels)
 
-        columns = None if labels else partial(_add_judged_columns, qrels)
-        form = _read(path, qrels, format_name, "qrels have lines of", columns, add)
+        def add_columns(layout: LineLayout, stream: Stream) -> None:
+            qrels.grades = read_judgments(stream, "refuse", layout=layout)
+
+        form = _read(path, qrels, format_name, "qrels have lines of", None if labels else add_columns, add)
         if qrels.valid is None:
             qrels.count_alike()
         if qrels.valid is None and not qrels.defects:
@@ -266,16 +268,14 @@ def _line_numbers(buffer: Bytes, places: Ints) -> Ints:
     return lines
 
 
-def _add_judged_columns(qrels: Judgments, layout: LineLayout, stream: Stream) -> None:
-    """Add the judgments of a file to qrels. Raises NeedsLineReader if a line is bad, or a document may repeat."""
-    qrels.grades = read_judgments(stream, "refuse", layout=layout)
-
-
 # A file line by line, or in a library's format.
 
+AddDocument = Callable[[bytes, bytes, float, float, int], bool]
+"""Adds topic, docno, score, stated rank (nan if not a number) and line."""
 
-def _add_lines(run: Submission, topics: dict[bytes, Ranking], layout: LineLayout, stream: Stream) -> None:
-    """Add the documents of a file of lines to the topics, and the defects of lines to the run."""
+
+def _add_lines(run: Submission, add: AddDocument, layout: LineLayout, stream: Stream) -> None:
+    """Add the documents of a file of lines, and the defects of lines to the run."""
     columns: dict[bytes, int] = {}
     bad_ranks: list[int] = []
     ranks: dict[bytes, float] = {}
@@ -294,26 +294,12 @@ def _add_lines(run: Submission, topics: dict[bytes, Ranking], layout: LineLayout
             columns.setdefault(fields[type_at], number)
         if tag_at is not None:
             run.tags.setdefault(fields[tag_at], number)
-        if _add(run, topics, topic, docno, score, stated, number) and rank_at is not None and stated != stated:
+        if add(topic, docno, score, stated, number) and rank_at is not None and stated != stated:
             bad_ranks.append(number)
     _check_columns(run, columns, bad_ranks)
 
 
-def _add(
-    run: Submission, topics: dict[bytes, Ranking], topic: bytes, docno: bytes, score: float, rank: float, line: int
-) -> bool:
-    """Add a document, or the defect of a duplicate; return whether it was added."""
-    ranking = topics.setdefault(topic, Ranking())
-    first = ranking.line_of.setdefault(docno, line)
-    if first != line:
-        run.error("duplicate", duplicate(document(docno, topic), first), "give each document once", line)
-        return False
-    ranking.scores.append(score)
-    ranking.ranks.append(rank)
-    return True
-
-
-def _add_content(run: Submission, topics: dict[bytes, Ranking], form: WholeFile, stream: Stream) -> None:
+def _add_content(run: Submission, add: AddDocument, form: WholeFile, stream: Stream) -> None:
     """Add the documents of a file in a library's format, and its defects."""
 
     def listed_in(lenient: bool) -> Run:
@@ -326,7 +312,7 @@ def _add_content(run: Submission, topics: dict[bytes, Ranking], form: WholeFile,
     for topic, results in listed.topics.items():
         for number, (docno, score) in enumerate(zip(results.docnos, results.scores, strict=True)):
             name = encode(docno) if isinstance(docno, str) else docno
-            _add(run, topics, topic, name, float(score), math.nan, results.lines[number])
+            add(topic, name, float(score), math.nan, results.lines[number])
     for note in listed.notes:
         run.warn("format", note.partition(": ")[2])
 

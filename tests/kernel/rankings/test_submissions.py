@@ -42,7 +42,7 @@ def spoil(run: bytes, dice: random.Random) -> bytes:
     return b"\n".join(map(b" ".join, rows)) if dice.random() < 0.5 else run
 
 
-def no_columns(*arguments: Any) -> None:
+def no_columns(*arguments: Any, **settings: Any) -> None:
     raise NeedsLineReader
 
 
@@ -50,7 +50,7 @@ def read_by_line(function: Callable[..., Any], *arguments: str) -> Any:
     """Read a file without columns."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(submissions, "_add_columns", no_columns)
-        patch.setattr(submissions, "_add_judged_columns", no_columns)
+        patch.setattr(submissions, "read_judgments", no_columns)
         return function(*arguments)
 
 

@@ -36,6 +36,7 @@ from gradedeval.kernel.trec.records import (
     read_lines_of_lists,
     read_shape,
     read_table_of_lists,
+    refuse_duplicates,
 )
 from gradedeval.kernel.trec.shapes import BOTH, SHAPE_NAMES, SHAPES, Shape
 from gradedeval.kernel.trec.stream import Source, Stream
@@ -140,10 +141,6 @@ def _of_split(document: dict[str, Any], place: str) -> list[dict[str, Any]] | No
     return None
 
 
-def _of_schema(document: dict[str, Any], place: str) -> list[Any] | None:
-    return document["data"] if len(document) == 2 and isinstance(document["data"], list) else None
-
-
 def _by_row(document: dict[str, Any], place: str) -> list[Any] | None:
     rows = list(document.values())
     # With numbers only, the names could be docnos.
@@ -168,7 +165,9 @@ def _columns(document: dict[str, Any], place: str) -> TableColumns:
 
 _TABLES: dict[str, Callable[[dict[str, Any], str], Any]] = {
     "split": _of_split,
-    "table": _of_schema,
+    "table": lambda document, place: (
+        document["data"] if len(document) == 2 and _all_are(list, [document["data"]]) else None
+    ),
     "index": _by_row,
     "columns": by_column,
 }
@@ -355,7 +354,7 @@ def _json(data: bytes, skipped: Skipped, form: WholeFile, kind: str) -> tuple[st
     has_lines = _begins_with_a_value(data)
     if not has_lines:
         try:
-            document = read_json(decode(data), _refuse_duplicates(place))
+            document = read_json(decode(data), refuse_duplicates(place))
         except json.JSONDecodeError as error:
             rows = (line for line in data.split(b"\n", 64) if _TEXT.search(line))
             # If the second line is an object, only the first line is bad.
@@ -476,7 +475,7 @@ def _uniform_record(line: bytes) -> dict[str, Any] | None:
     """Return the object of a line that has only text and numbers, and text for topic and docno; None for any other
     line."""
     try:
-        first = read_json(decode(line), _refuse_duplicates(""))
+        first = read_json(decode(line), refuse_duplicates(""))
     except (json.JSONDecodeError, InputError):
         return None
     if not isinstance(first, dict) or not {type(value) for value in first.values()} <= {str, int, float}:
@@ -488,7 +487,7 @@ def _uniform_record(line: bytes) -> dict[str, Any] | None:
 
 def _pieces(data: bytes, skipped: Skipped) -> Iterator[tuple[list[int], list[Any]]]:
     """Yield line numbers and records of some lines at a time: decoding them as one list halves the time."""
-    load = partial(read_json, of_pairs=_refuse_duplicates(skipped.place))
+    load = partial(read_json, of_pairs=refuse_duplicates(skipped.place))
     begin, number = 0, 1
     while begin < len(data):
         end = data.find(b"\n", begin + PIECE)
@@ -518,21 +517,6 @@ def _record_of(
         skipped.add(error.replace(place=f"{skipped.place}:{line}"), line)
     except json.JSONDecodeError as error:
         skipped.add(_invalid(skipped.place, line, error.msg), line)
-
-
-def _refuse_duplicates(place: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
-    """Return a function that makes a dict of the pairs of a JSON object. It raises InputError if a name occurs twice:
-    JSON would silently keep the last value."""
-
-    def of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        record = dict(pairs)
-        if len(record) < len(pairs):
-            names = [name for name, _ in pairs]
-            again = next(name for position, name in enumerate(names) if name in names[:position])
-            raise InputError(place, f"duplicate name '{again}' in a JSON object", "give each name once", kind="format")
-        return record
-
-    return of_pairs
 
 
 def _invalid(place: str, line: int, problem: str) -> InputError:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import Any, TypeGuard
 
@@ -607,21 +607,26 @@ def _of_text(text: str) -> Any:
     if not text.lstrip().startswith(("[", "{")):
         return text
     try:
-        return json.loads(text, object_pairs_hook=_distinct)
-    except _Again:
+        return json.loads(text, object_pairs_hook=refuse_duplicates(""))
+    except InputError:
         return text
     except (ValueError, RecursionError):
         return _of_python(text.strip())
 
 
-class _Again(ValueError):
-    """A name occurs twice in an object."""
+def refuse_duplicates(place: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
+    """Return a function that makes a dict of the pairs of a JSON object. It raises InputError if a name occurs twice:
+    JSON would silently keep the last value."""
 
+    def of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        record = dict(pairs)
+        if len(record) < len(pairs):
+            names = [name for name, _ in pairs]
+            again = next(name for position, name in enumerate(names) if name in names[:position])
+            raise InputError(place, f"duplicate name '{again}' in a JSON object", "give each name once", kind="format")
+        return record
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(record := dict(pairs)) < len(pairs):
-        raise _Again
-    return record
+    return of_pairs
 
 
 def _of_python(text: str) -> Any:

@@ -38,7 +38,7 @@ def comparison_frame(
     paired: Paired, first: Ints, second: Ints, settings: TestSettings, reread: RereadRuns | None, **options: Any
 ) -> pd.DataFrame:
     """Return the rows of a comparison by one measure; `options` are the keywords of `_columns`."""
-    apart = settings.test not in significance.NOT_BY_PAIR and reread is None
+    apart = settings.test not in significance.SIMULTANEOUS and reread is None
     step = MAX_PAIRS if apart else max(len(first), 1)
     parts = [slice(begin, begin + step) for begin in range(0, len(first), step)]
     frames = [to_frame(_columns(paired, first[part], second[part], settings, reread, **options)) for part in parts]
@@ -231,7 +231,7 @@ def _correct_slices(frame: pd.DataFrame, settings: TestSettings) -> pd.DataFrame
         tested = frame["p"].notna().to_numpy()
         p = frame["p"].to_numpy(dtype=float)[tested]
         slices = frame["slice"][tested].nunique()
-        together = settings.test in significance.NOT_BY_PAIR
+        together = settings.test in significance.SIMULTANEOUS
         of_slices = np.minimum(p * slices, 1) if together else significance.correct_p_values(p, correction)
         frame.loc[tested, "p_corrected"] = of_slices
     of_pair = ["column", "run", "baseline"]
@@ -288,7 +288,7 @@ def describe_intervals(frame: pd.DataFrame, settings: TestSettings) -> list[str]
         return [f"{settings.level} interval: of the same t, for each pair alone"]
     if settings.test == "bayes":
         return [f"{settings.level} credible interval"]
-    if settings.test in significance.NOT_BY_PAIR:
+    if settings.test in significance.SIMULTANEOUS:
         source = "Tukey's" if settings.test == "anova" else "by the same ranges"
         return [f"{settings.level} interval: {source}, of all pairs together"]
     centre = f"of the {CENTERS[settings.test]}, " if settings.test in CENTERS else ""
@@ -336,7 +336,7 @@ def unseen_notes(frame: pd.DataFrame, matrix: Matrix, column: str = "same_order"
     return difference_bounds.unseen_notes(notations, scores.options if scores else None, matrix.seeds is not None)
 
 
-def later_topic_notes(frame: pd.DataFrame, matrix: Matrix) -> list[str]:
+def later_judged_topic_notes(frame: pd.DataFrame, matrix: Matrix) -> list[str]:
     """Return a note that further judgments may add other topics."""
     chosen = matrix.scores.options.topics_judged_later if matrix.scores else ""
     has_orders = chosen and frame["same_order"].notna().any()
@@ -380,7 +380,7 @@ def reversible_pairs(frame: pd.DataFrame, matrix: Matrix, reread: RereadRuns | N
     return frozenset(reversible)
 
 
-def prospect(row: Row, reversible: frozenset[Pair]) -> Prospect:
+def describe_prospect(row: Row, reversible: frozenset[Pair]) -> Prospect:
     """Return the possible effect of judging on the order of a row of a comparison without `reversing`."""
     if row["same_order"]:
         return "same order"

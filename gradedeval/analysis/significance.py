@@ -283,7 +283,7 @@ def posterior(differences: Floats, rope: float, alpha: float) -> dict[str, Float
     return {name: np.where(blank, np.nan, values) for name, values in probabilities.items()}
 
 
-NOT_BY_PAIR = {
+SIMULTANEOUS = {
     "tukey-hsd": "already corrects for all pairs",
     "anova": "already corrects for all pairs, by Tukey's HSD",
     "bayes": "gives posterior probabilities, which need no correction",
@@ -461,9 +461,9 @@ class TestSettings:
         ranges.ALPHA.check_field(self, "alpha")
         ranges.SEED.check_field(self, "seed")
         ranges.ROPE.check_field(self, "rope")
-        if self.test in NOT_BY_PAIR and self.correction not in (None, "none"):
+        if self.test in SIMULTANEOUS and self.correction not in (None, "none"):
             hint = f"leave out {flag.correction}, or choose another test"
-            raise InputError(flag.correction, f"{self.test} {NOT_BY_PAIR[self.test]}", hint, usage=True)
+            raise InputError(flag.correction, f"{self.test} {SIMULTANEOUS[self.test]}", hint, usage=True)
         if self.rope is not None and self.test != "bayes":
             problem = f"the test {self.test} has no region of practical equivalence"
             raise InputError(flag.rope, problem, f"add {flag.test:bayes}", usage=True)
@@ -471,7 +471,7 @@ class TestSettings:
     @property
     def correction_applied(self) -> Correction:
         """The correction; by default Holm's, for tests that take one."""
-        return self.correction or ("none" if self.test in NOT_BY_PAIR else "holm")
+        return self.correction or ("none" if self.test in SIMULTANEOUS else "holm")
 
     @property
     def level(self) -> str:
@@ -701,7 +701,7 @@ def run_joint_test(paired: Paired, difference: Floats, settings: TestSettings) -
 def run_test(paired: Paired, differences: Floats, settings: TestSettings) -> TestResult:
     """Return p of each pair, and the interval of its mean difference of values, pairs × topics."""
     test, draws, seed, alpha = settings.test, settings.draws, settings.seed, settings.alpha
-    if test not in NOT_BY_PAIR:
+    if test not in SIMULTANEOUS:
         return with_interval(differences, test, draws, seed, alpha)
     difference = differences.mean(1)
     p, margin = run_joint_test(paired, difference, settings)
@@ -710,7 +710,7 @@ def run_test(paired: Paired, differences: Floats, settings: TestSettings) -> Tes
 
 def pair_p_values(paired: Paired, differences: Floats, settings: TestSettings) -> dict[str, Floats]:
     """Return p of each pair, and p corrected for all of them."""
-    if settings.test in NOT_BY_PAIR:
+    if settings.test in SIMULTANEOUS:
         p = run_joint_test(paired, differences.mean(1), settings)[0]
     else:
         p = p_values(differences, settings.test, settings.draws, settings.seed)

@@ -336,7 +336,7 @@ def _tests(
     if not tasks:
         return Tests({}, "", comparisons)
     if settings.test not in significance.PAIR_TESTS:
-        problem = f"{settings.test} {significance.NOT_BY_PAIR[settings.test]}"
+        problem = f"{settings.test} {significance.SIMULTANEOUS[settings.test]}"
         raise InputError(flag.test, problem, "choose another test", usage=True)
     test, draws, seed = settings.test, settings.draws, settings.seed
     if matrix.seeds is not None:

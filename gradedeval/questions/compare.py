@@ -1,4 +1,4 @@
-"""`compare`: differences between pairs of runs by each measure, their significance, and effects of further judging."""
+"""`compare`: differences of runs by each measure, their significance, and bounds under further judging."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 
 Baseline = Annotated["AnyScores | None", baseline_setting("the first run")]
-AllPairs = Annotated[bool, Setting("Compare all pairs of runs, each run with those before it, instead of all with a "
-    "baseline.", short="Compare all pairs, not all with a baseline.")]  # fmt: skip
+AllPairs = Annotated[bool, Setting("Compare all pairs of runs, each run with the runs before it, instead of each run "
+    "with the baseline.", short="Compare all pairs, not all with a baseline.")]  # fmt: skip
 
 
 # Letters: one row for each run; runs that do not differ share a letter.
@@ -44,7 +44,7 @@ class Letters(ScoredFrame):
     `same_as` has letters: two runs share a letter if and only if they do not differ significantly. `best_rank` is 1 +
     the number of significantly better runs, `worst_rank` the number of runs − the number of significantly worse runs.
     `rank_low` and `rank_high` are the ends of a bootstrap interval of the rank, over samples of topics. Ranks are blank
-    if the measure prefers no direction.
+    if neither higher nor lower scores are better.
     """
 
     scores: Matrix
@@ -108,10 +108,10 @@ def letters(
 ) -> Letters:
     """Test all pairs of runs by each measure and give the same letter to runs that do not differ.
 
-    runs            as for `gradedeval.evaluate`; without `qrels` results of `evaluate` or saved scores: one or a list
-    qrels           as for `evaluate`, like `measures`, `like`, `jobs`, `progress` and `keywords`
+    runs            as for `gradedeval.evaluate`; without `qrels`: results of `evaluate` or saved scores, one or a list
+    qrels           as for `evaluate`; so are `measures`, `like`, `jobs`, `progress` and `keywords`
     test            as for `gradedeval.compare`, except bayes; the randomized Tukey HSD test compares all pairs at once
-    correction      over all pairs of a measure, if the test is of one pair: holm (default), bonferroni, bh or none
+    correction      over all pairs of a measure, for tests of single pairs: holm (default), bonferroni, bh or none
     draws, seed     permutations, and bootstrap samples of topics for the interval of ranks
     alpha           significance level; the interval of ranks has level 1 − alpha
 
@@ -142,15 +142,15 @@ def letters(
 
 def _letter_rows(paired: Paired, settings: TestSettings) -> pd.DataFrame:
     """Return the rows of one measure, the best run first; runs with equal means keep their order."""
-    reading, summaries = paired.reading, paired.summaries
+    reading, means = paired.reading, paired.summaries
     differ = significance.significant_differences(paired, settings)
-    order = np.argsort(-reading.sign * summaries, kind="stable").tolist()
-    best, worst = possible_ranks(summaries, differ, reading)
+    order = np.argsort(-reading.sign * means, kind="stable").tolist()
+    best, worst = significance_ranks(means, differ, reading)
     low, high = rank_interval(paired.values, reading.sign, settings.draws, settings.seed, settings.alpha)
     ranks: dict[str, Ints] = {"best_rank": best, "worst_rank": worst, "rank_low": low, "rank_high": high}
     frame = kernel.results.to_frame({
         "measure": paired.measure, "run": [paired.runs[run] for run in order], "topics": len(paired.topics),
-        "mean": summaries[order], "same_as": shared_letters(differ[np.ix_(order, order)]),
+        "mean": means[order], "same_as": shared_letters(differ[np.ix_(order, order)]),
         **{name: values[order] for name, values in ranks.items()},
     })  # fmt: skip
     if reading.better == "neither":
@@ -203,9 +203,9 @@ def _without_redundant(groups: Sequence[frozenset[int]]) -> list[frozenset[int]]
     return remaining
 
 
-def possible_ranks(scores: Floats, differ: Bools, reading: kernel.definition.Reading) -> tuple[Ints, Ints]:
-    """Return the best and the worst possible rank of each run: 1 + the number of significantly better runs, and the
-    number of runs − the number of significantly worse runs.
+def significance_ranks(scores: Floats, differ: Bools, reading: kernel.definition.Reading) -> tuple[Ints, Ints]:
+    """Return the best and the worst rank of each run that the test does not exclude: 1 + the number of significantly
+    better runs, and the number of runs − the number of significantly worse runs.
 
     scores  the score of each run
     differ  runs × runs: whether two runs differ significantly
@@ -243,30 +243,30 @@ class Comparison(ScoredFrame):
     """Differences between runs, pair by pair: `frame`, the scores of the runs, and the settings of the test.
 
     Columns of `frame`: measure, run, baseline, topics, mean (as from `evaluate`), baseline_mean, difference (run −
-    baseline), relative (difference / |baseline_mean|), wins, ties, losses (topics), effect (mean difference / standard
-    deviation), low, high (interval, by inverting the test), p, p_corrected, lowest, highest, same_order, reversing,
-    unjudged, reversing_share, reversing_rank, tested.
+    baseline), relative (difference / |baseline_mean|), wins, ties, losses (numbers of topics), effect (mean difference
+    / standard deviation), low, high (interval, by inverting the test), p, p_corrected, lowest, highest, same_order,
+    reversing, unjudged, reversing_share, reversing_rank, tested.
 
-    `tested` is `difference`, or `ratio` for geometric means: effect and p are then of differences of logarithms, low
-    and high are ratios. With test="bayes", better, equivalent and worse replace p: the posterior probabilities of a
-    true difference above rope, within ±rope and below −rope (swapped if lower is better); low and high are the ends of
-    a credible interval.
+    `tested` names the tested quantity: `difference`, or `ratio` for geometric means, whose effect and p are of
+    differences of logarithms, and whose low and high are ratios. With test="bayes", better, equivalent and worse
+    replace p: the posterior probabilities of a true difference above rope, within ±rope and below −rope (better and
+    worse are exchanged if lower is better); low and high are the ends of a credible interval.
 
     `lowest` and `highest` bound the difference after all documents are judged; `same_order` is whether judging keeps
-    the order. `reversing` of the `unjudged` documents of the trailing run must be relevant to reverse it: this number
-    is the minimum if a document's gain depends on its rank alone, otherwise it is sufficient. `reversing_share` is
-    reversing / unjudged, `reversing_rank` the deepest rank of these documents. The four columns from `reversing` to
-    `reversing_rank` are blank if judging cannot reverse the order, or if runs cannot be read again.
+    the order. The order reverses if `reversing` of the `unjudged` documents of the trailing run are relevant. This
+    number is the minimum if a document's gain depends on its rank alone; for other measures fewer documents may do.
+    `reversing_share` is reversing / unjudged, `reversing_rank` the deepest rank of these documents. The four columns
+    from `reversing` to `reversing_rank` are blank if judging cannot reverse the order, or if runs cannot be read again.
 
     With replicates, `run` and `baseline` are systems; seeds, sd, baseline_seeds, baseline_sd, se and df precede
     `tested`, and the columns on judging are absent. p and interval come from a mixed model with random topics and
-    seeds. p is nan unless both systems have at least five seeds. With fewer than three seeds, the interval holds for
-    these runs only.
+    seeds. p is nan unless both systems have at least five seeds. The interval does not cover other seeds of a system
+    with fewer than three.
 
-    With predictions, people, people_low, people_high, machine, lambda_, narrower, times and se precede `low`: the
-    columns of `evaluate`, here about differences. `others`, after `topics`, is the number of topics judged by the
-    machine alone. The estimate is made from differences by topic; it may deviate from the difference of the two
-    estimated means. Wins and effect cover the topics judged by people.
+    With predictions, the columns of `Scores.frame` about estimates precede `low`, here for differences: people,
+    people_low, people_high, machine, lambda_, narrower, times and se. `others`, after `topics`, is the number of topics
+    judged by the machine alone. An estimate is made from differences by topic, and may deviate from the difference of
+    the two estimated means. Wins and effect cover the topics judged by people.
 
     `slices` has a row for each pair, measure and slice, without columns on judging; None without slices.
     """
@@ -292,7 +292,7 @@ class Comparison(ScoredFrame):
     def remarks(self) -> list[str]:
         """Notes on unused texts of topics and on documents that no run retrieved."""
         unused = texts_unused(self.scores, "rows are of all topics", "`gradedeval diff` shows topics")
-        shows_judging = self._judging and not self._is_modelled
+        shows_judging = self._judging and not self._has_model
         return [*unused, *(pairs.unseen_notes(self.frame, self.scores) if shows_judging else [])]
 
     @property
@@ -307,7 +307,7 @@ class Comparison(ScoredFrame):
         tested = slices[replicates.are_tested(slices)] if "df" in slices else slices
         count = len({*tested["slice"]} - {*small, *whole})
         parts = []
-        if count and settings.test in significance.NOT_BY_PAIR:
+        if count and settings.test in significance.SIMULTANEOUS:
             parts.append(f"slices: p times {count}, the number of slices; an interval is of its slice alone")
         elif count and settings.test != "bayes" and (family := _correction_family(tested, count, "slice", settings)):
             parts.append(f"slices: {family}; an interval is of its slice and pair alone")
@@ -328,14 +328,14 @@ class Comparison(ScoredFrame):
         return len(kernel.results.distinct(self.frame, "baseline")) > 1
 
     @property
-    def _is_modelled(self) -> bool:
-        """Whether runs are systems of several seeds, or scores are estimates."""
+    def _has_model(self) -> bool:
+        """Whether p comes from a model: of several seeds, or of estimates."""
         return self.scores.seeds is not None or self.scores.machine is not None
 
     def document(self, layout: Layout, *, judging: bool = False) -> Document:
         """Return a table with a row for each pair and measure; with anova, also the analysis of variance.
 
-        judging  add a table for people: whether more judging could reverse the order of each pair; --unseen implies it
+        judging  add a table of the pairs whose order further judging could reverse; `unseen` always adds it
         """
         frame, matrix = self.frame, self.scores
         if layout == "long" and self.slices is not None:
@@ -358,12 +358,12 @@ class Comparison(ScoredFrame):
         return replace(document, blocks=[*blocks, *anova])
 
     def _columns(self) -> DisplayColumns:
-        """Return the columns of the table for people."""
+        """Return the columns of the displayed table."""
         frame, matrix, settings = self.frame, self.scores, self.settings
         tested_rows = len(frame) if matrix.seeds is None else int(replicates.are_tested(frame).sum())
         corrected = settings.corrects(tested_rows // frame["measure"].nunique())
         p_title = f"p ({settings.correction_applied})" if corrected else "p"
-        crowded = settings.test == "bayes" or self._is_modelled
+        crowded = settings.test == "bayes" or self._has_model
         suffix = "" if matrix.machine is None else BY_PEOPLE
         format_ends = partial(format_interval, settings.alpha)
         interval: DisplayColumns = {Column(f"{settings.level} interval", "figures"): format_ends}
@@ -375,7 +375,7 @@ class Comparison(ScoredFrame):
             **deviations,
             Column("difference", "signed"): total_formatter(matrix, "difference", "+"),
             Column("%", "percent", wide=crowded): itemgetter("relative"),
-            **_significance_columns(settings, p_title, NOT_TESTED if self._is_modelled else None),
+            **_significance_columns(settings, p_title, NOT_TESTED if self._has_model else None),
             **(interval if matrix.machine is None else pairs.estimate_columns(matrix, interval)),
             replace(WINS, name=WINS.name + suffix, wide=crowded): format_wins,
             **({Column("baseline mean", "score", wide=True): total_formatter(matrix, "baseline_mean")}
@@ -408,7 +408,7 @@ ANOVA: DisplayColumns = {
 
 
 def _wide_table(frame: pd.DataFrame, columns: DisplayColumns) -> Table:
-    """Return the table for people of a frame, without settings."""
+    """Return the displayed table of a frame, without settings."""
     return frame_document(frame, "wide", columns, "").table
 
 
@@ -471,7 +471,7 @@ def _topic_counts(frame: pd.DataFrame) -> pd.Series[int]:
 
 
 def _correction_family(frame: pd.DataFrame, count: int, noun: str, settings: TestSettings) -> str:
-    """Describe the family of tests that p is corrected over; "" without correction, or for a family of one test."""
+    """Describe the family of tests for which p is corrected; "" without correction, or for a single test."""
     pair_count = len(frame.drop_duplicates(["run", "baseline"]))
     if settings.correction_applied == "none" or count * pair_count == 1:
         return ""
@@ -480,8 +480,8 @@ def _correction_family(frame: pd.DataFrame, count: int, noun: str, settings: Tes
 
 
 def slice_tables(slices: pd.DataFrame, columns: DisplayColumns, settings: TestSettings) -> list[Table]:
-    """Return a table like `columns` for each column of labels, and a test whether differences depend on labels."""
-    p_title = "p (× slices)" if settings.test in significance.NOT_BY_PAIR else _p_title(slices, settings)
+    """Return a table of each column of labels, and one of the tests for differences between its slices."""
+    p_title = "p (× slices)" if settings.test in significance.SIMULTANEOUS else _p_title(slices, settings)
     by_column = list[Table]()
     for label_column in kernel.results.distinct(slices, "column"):
         slice_columns = dict[Column, Callable[[Row], Any]]()
@@ -506,7 +506,7 @@ def slice_tables(slices: pd.DataFrame, columns: DisplayColumns, settings: TestSe
 
 
 def _p_title(tests: pd.DataFrame, settings: TestSettings) -> str:
-    """Return the title of the column of p, which names a correction over several tests of a measure."""
+    """Return the title of the column of p, with the correction if a measure has several tests."""
     correction = settings.correction_applied
     return f"p ({correction})" if correction != "none" and len(tests) > tests["measure"].nunique() else "p"
 
@@ -530,13 +530,13 @@ def judging_table(frame: pd.DataFrame, matrix: Matrix, reread: RereadRuns | None
 def describe_reversal(row: Row, reversible: frozenset[pairs.Pair] = frozenset()) -> str:
     """Describe whether judging could reverse the order of two runs, and by how many relevant documents if known."""
     if row["reversing"] is None:
-        return pairs.prospect(row, reversible)
+        return pairs.describe_prospect(row, reversible)
     noun, verb = plural(row["unjudged"], "doc"), "is" if row["reversing"] == 1 else "are"
     return f"reversed if {row['reversing']:,} of {row['unjudged']:,} unjudged {noun} {verb} relevant"
 
 
 def judging_legend(frame: pd.DataFrame, matrix: Matrix) -> str:
-    """Return the line under the judging table: what the numbers of `reversing` assume; "" if no row has one."""
+    """Return the assumptions of `reversing`, for the line under the table; "" if no row has a number."""
     measures = list(dict.fromkeys(frame["measure"][frame["reversing"].notna()]))
     if not measures:
         return ""
@@ -551,7 +551,7 @@ def judging_legend(frame: pd.DataFrame, matrix: Matrix) -> str:
 
 
 EVALUATION_OPTIONS = ("unseen", "queries", "slices", "replicates", "predicted")
-"""Options of an evaluation that a comparison takes, too."""
+"""Options of `evaluate` that `compare` also accepts, besides those of reading."""
 
 
 @kernel.takes_options("reading", *EVALUATION_OPTIONS)
@@ -578,15 +578,16 @@ def compare(
 ) -> Comparison:
     """Compare runs pair by pair, by each measure, on the topics that all runs are scored on.
 
-    runs            as for `gradedeval.evaluate`; without `qrels` results of `evaluate` or saved scores: one or a list
-    qrels           as for `evaluate`, like `measures`, `like`, `jobs`, `progress` and `keywords`; scores have residuals
+    runs            as for `gradedeval.evaluate`; without `qrels`: results of `evaluate` or saved scores, one or a list
+    qrels           as for `evaluate`; so are `measures`, `like`, `jobs`, `progress` and `keywords`
     baseline        the run to compare the others with: the name of a run (None: the first), or saved scores of a run
     all_pairs       compare all pairs instead, each run with the runs before it
     test            randomization, bootstrap (studentized), t, wilcoxon, sign, tukey-hsd, anova or bayes
     correction      over the pairs of a measure: holm (default), bonferroni, bh or none
     draws, seed     number of permutations or bootstrap samples, and the seed of the generator
     alpha, rope     significance level; with bayes, the largest difference that is practically zero (None: 0.01)
-    judging         read runs again to find effects of further judging; False: its columns are blank or from residuals
+    judging         read runs again to bound differences under further judging; False: the columns on judging are from
+                    the residuals of the scores, or blank without residuals
 
     Returns `Comparison`, which explains the columns of its `.frame`, with a `.signature`. `.frame.attrs` has `test`
     (with its correction), `interval`, `alpha`, `signature`, and `if_fully_judged`: assumptions of the columns on
@@ -616,7 +617,7 @@ def check_runs(count: int) -> None:
 
 def check_settings(baseline: Any, all_pairs: bool, settings: TestSettings, replicates: Any, predicted: Any) -> None:
     """Raise InputError (usage) for a baseline with all pairs, and for a test that does not apply."""
-    _check_test(replicates, predicted, settings)
+    _check_test(replicates is not None, predicted is not None, settings)
     if all_pairs and baseline is not None:
         problem = f"cannot be combined with {flag.baseline}"
         raise InputError(flag.all_pairs, problem, "leave one of them out", usage=True)
@@ -631,11 +632,11 @@ def check_judging(replicates: Any, predicted: Any) -> None:
         raise InputError(flag.replicates, "effects of judging on means over seeds are unknown", hint, usage=True)
 
 
-def _check_test(seeds: Any, machine: Any, settings: TestSettings) -> None:
-    """Raise InputError (usage) for a test that does not apply to replicates (`seeds`) or predictions (`machine`)."""
-    if machine is not None:
+def _check_test(has_replicates: bool, has_predictions: bool, settings: TestSettings) -> None:
+    """Raise InputError (usage) for a test that does not apply to replicates or predictions."""
+    if has_predictions:
         pairs.check_estimates_test(settings.test)
-    if seeds is not None:
+    if has_replicates:
         replicates.check_test(settings.test)
 
 
@@ -644,7 +645,7 @@ def compare_scores(
 ) -> Comparison:
     """Compare runs with the baseline, by default the first run, or all pairs; other arguments as `compare_pairs`."""
     check_runs(len(matrix.runs))
-    _check_test(matrix.seeds, matrix.machine, settings)
+    _check_test(matrix.seeds is not None, matrix.machine is not None, settings)
     return compare_pairs(matrix, None if all_pairs else baseline or matrix.runs[0], settings, judging, keep=keep)
 
 
@@ -658,9 +659,9 @@ def compare_pairs(
 ) -> Comparison:
     """Compare all runs with the baseline, or all pairs if it is None, and emit the notes.
 
-    judging  find effects of further judging; without effect for systems of several seeds and estimates
-    reread   runs that were read again before; None: read them now
-    keep     keep the runs read again in the result
+    judging  bound differences under further judging, except of replicates and of estimates
+    reread   the documents of the runs; None: read them now
+    keep     keep the documents of the runs in the result
     """
     reread = (reread or reversals.RereadRuns.of(matrix.scores)) if judging and matrix.machine is None else None
     baselines = [] if baseline is None else [matrix.run_index(baseline)]
@@ -686,7 +687,7 @@ def compare_pairs(
         frame = frame.astype({"same_order": "boolean", **dict.fromkeys(count_columns, "Int64")})
         notes = significance.unattainable_notes(by_measure, len(first), settings)
         notes = [*notes, *pairs.interval_notes(frame, by_measure, settings)]
-        notes += pairs.later_topic_notes(frame, matrix) if judging else []
+        notes += pairs.later_judged_topic_notes(frame, matrix) if judging else []
     frame["tested"] = frame.pop("tested")  # the last column
     frame.attrs = _frame_attributes(frame, matrix, settings)
     emit_notes([*matrix.omission_notes(), *notes])
@@ -695,7 +696,7 @@ def compare_pairs(
 
 
 def _frame_attributes(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) -> dict[Any, Any]:
-    """Return the `attrs` of the frame, which `compare` explains."""
+    """Return `frame.attrs`; `compare` explains the keys."""
     return {
         "test": "; ".join(pairs.describe_tests(frame, matrix, settings)),
         "interval": " | ".join(pairs.describe_intervals(frame, settings)),

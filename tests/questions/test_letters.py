@@ -9,7 +9,7 @@ import pytest
 import gradedeval
 from gradedeval.arrays import Bools
 from gradedeval.kernel.measures.definition import Reading
-from gradedeval.questions.compare import possible_ranks, rank_interval, shared_letters
+from gradedeval.questions.compare import rank_interval, shared_letters, significance_ranks
 from support.commands import Command, succeed
 from support.commands import rows as csv_rows
 from support.paths import QRELS, SAMPLES
@@ -58,9 +58,9 @@ def test_the_best_runs_have_the_first_letters_and_many_runs_have_enough_letters(
 def test_ranks_count_the_runs_that_are_significantly_better_or_worse() -> None:
     score = np.array([0.5, 0.9, 0.7, 0.1])
     differ = np.array([[0, 1, 0, 1], [1, 0, 0, 1], [0, 0, 0, 1], [1, 1, 1, 0]], dtype=bool)
-    best, worst = possible_ranks(score, differ, Reading())
+    best, worst = significance_ranks(score, differ, Reading())
     assert (best.tolist(), worst.tolist()) == ([2, 1, 1, 4], [3, 2, 3, 4])
-    best, worst = possible_ranks(score, differ, Reading(better="lower"))
+    best, worst = significance_ranks(score, differ, Reading(better="lower"))
     assert (best.tolist(), worst.tolist()) == ([2, 3, 2, 1], [3, 4, 4, 1])
 
 

@@ -201,7 +201,7 @@ def _reversing(row: dict[str, Any], topics: str, reversible: frozenset[Pair]) ->
         pair = f"The tie of {run} and {baseline}{topics}"
         event = f"{pair} would be broken"
     if row["reversing"] is None:
-        return f"{pair} {_PROSPECTS[pairs.prospect(row, reversible)]}"
+        return f"{pair} {_PROSPECTS[pairs.describe_prospect(row, reversible)]}"
     count, unjudged = row["reversing"], row["unjudged"]
     documents = f"{count:,} of {unjudged:,} unjudged {plural(unjudged, 'document')}"
     return f"{event} if {documents} were relevant (top grade); the deepest is at rank {row['reversing_rank']}"

@@ -346,9 +346,8 @@ class ProblemList:
     def check(self) -> None:
         """Raise InputError if there is any problem."""
         if self.errors:
-            first, *rest = sorted(
-                map(self._counted, self.errors), key=lambda error: int(error.place.rpartition(":")[2])
-            )
+            counted = map(self._counted, self.errors)
+            first, *rest = sorted(counted, key=lambda error: int(error.place.rpartition(":")[2]))
             beyond = self.count - len(self.errors) - sum(self._alike.values())
             raise first.replace(also=tuple(rest), beyond=beyond) from None
 

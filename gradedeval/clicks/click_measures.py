@@ -435,7 +435,8 @@ def correlate(
     3      err        0.978
     10     p@1        0.746
     """
-    kernel.options.refuse_options(keywords, "click logs", "runs", "scores")
+    sections = kernel.options.RESIDUALS, kernel.options.OUTPUT
+    kernel.options.refuse_options(keywords, "click logs", sections, kernel.options.OF_RUNS)
     options, chosen = kernel.resolve_options(like, **keywords).refuse_predicted(), kernel.parse_measures(measures)
     if not chosen:
         raise InputError("", "no measure given", "for example 'err ndcg@10'", usage=True)

@@ -167,9 +167,8 @@ class ClickModel:
     def _predicts(self, log: ClickLog, floor: float) -> Prediction:
         """Evaluate the predictions of sessions with lists."""
         cells, kind = self.items.cells(log), self.spec.kind
-        return model_kinds.evaluate_predictions(
-            kind.conditional(self.parameters, cells), kind.marginal(self.parameters, cells), cells, floor
-        )
+        conditional, marginal = kind.conditional(self.parameters, cells), kind.marginal(self.parameters, cells)
+        return model_kinds.evaluate_predictions(conditional, marginal, cells, floor)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -61,12 +61,6 @@ def best_utility(gain: Floats, y: Floats, count: Floats) -> Floats:
     return phi / (phi[0] or 1)
 
 
-def relevance_of_odds(odds: Floats) -> Floats:
-    """Return R of each grade from log odds: 1 − Π_{j≤g} (1 − σ(θ_j)), which rises with the grade."""
-    relevance: Floats = -np.expm1(-np.cumsum(np.logaddexp(0, odds)))
-    return relevance
-
-
 def maximize(objective: Callable[[Floats], float], grades: int, zero: bool = False, more: int = 0) -> Floats:
     """Search the gains of grades, and `more` other numbers, that maximize an objective of both.
 
@@ -77,7 +71,9 @@ def maximize(objective: Callable[[Floats], float], grades: int, zero: bool = Fal
     size = grades - zero
 
     def values(point: Floats) -> Floats:
-        return np.concatenate([np.zeros(int(zero)), relevance_of_odds(point[:size]), point[size:]])
+        # R from log odds, 1 − Π_{j≤g} (1 − σ(θ_j)), rises with the grade.
+        relevance = -np.expm1(-np.cumsum(np.logaddexp(0, point[:size])))
+        return np.concatenate([np.zeros(int(zero)), relevance, point[size:]])
 
     best, lowest = np.full(size + more, STARTS[0]), np.inf
     for start in STARTS:
@@ -222,7 +218,10 @@ def from_model(
     log, notes = keep_listed(log)
     items = items_of(log, "document" if by_document else "grade", qrels)
     model = fit_model(spec, items, items.cells(log), prior, iterations)
-    grades = _grades_of(items.names, qrels) if by_document else items.names
+    grades = items.names
+    if by_document:
+        judged = {topic: grades_of(qrels, topic) for topic in {topic for topic, _ in items.names}}
+        grades = [judged[topic].get(docno, UNJUDGED) for topic, docno in items.names]
     learned_grades = sorted({grade for grade in grades if grade is not UNJUDGED and grade >= 0})
     number_of = {grade: number for number, grade in enumerate(learned_grades)}
     index_of_item = np.array([number_of.get(grade, len(learned_grades)) for grade in grades])
@@ -238,11 +237,6 @@ def from_model(
     source = f"mean over documents by {spec}" if by_document else f"{spec} with the parameters of a grade in common"
     settings = f"{log.place}: {log.sessions} sessions | R: {source} | prior {prior[0]:g},{prior[1]:g} | {RISING}"
     return LearnedValues("gain", learned_grades, gains, settings, seen.astype(np.int64), None, notes)
-
-
-def _grades_of(names: Sequence[Any], qrels: kernel.Qrels) -> list[Any]:
-    judged = {topic: grades_of(qrels, topic) for topic in {topic for topic, _ in names}}
-    return [judged[topic].get(docno, UNJUDGED) for topic, docno in names]
 
 
 def _notes_on_missing(grades: Sequence[Any], qrels: kernel.Qrels, learned_grades: Sequence[float]) -> list[str]:

@@ -257,11 +257,11 @@ def examination_matrix(parameters: Parameters, ranks: int) -> Floats:
 
     The columns of the position-based model are equal. Craswell et al., WSDM 2008; Dupret & Piwowarski, SIGIR 2008.
     """
-    known_ranks, matrix = parameters["examination"], np.full((ranks, ranks), 0.5)
-    shared = min(ranks, len(known_ranks))
-    matrix[:shared, : shared if known_ranks.ndim == 2 else ranks] = (
-        known_ranks[:shared, None] if known_ranks.ndim == 1 else known_ranks[:shared, :shared]
-    )
+    known_ranks, matrix = parameters["examination"][:ranks], np.full((ranks, ranks), 0.5)
+    if known_ranks.ndim == 1:
+        matrix[: len(known_ranks)] = known_ranks[:, None]
+    else:
+        matrix[: len(known_ranks), : len(known_ranks)] = known_ranks[:, :ranks]
     return matrix
 
 

@@ -36,9 +36,8 @@ def known_names() -> dict[str, tuple[str, ...]]:
 def our_names(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of columns in our spelling: the topic's, and all in a log with a row for each result."""
     columns = {content: _find(names, row) for content, row in known_names().items()}
-    if "clicks" in map(kernel.file_formats.plain, names) or not has_results(
-        [content for content, name in columns.items() if name]
-    ):
+    present = [content for content, name in columns.items() if name]
+    if "clicks" in map(kernel.file_formats.plain, names) or not has_results(present):
         columns = {"topic": columns["topic"]}
     content_of = {names.index(name): content for content, name in columns.items() if name}
     return tuple(content_of.get(index, name) for index, name in enumerate(names))

@@ -122,20 +122,13 @@ def draw_sessions(users: Users, lists: ClickLog, sessions: int, seed: int) -> Cl
         clicked = users.clicks(chosen, generator).T
         parts.append((chosen, np.packbits(clicked, axis=1)))
     chosen, bits = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return _as_log(lists, chosen, bits, len(users.attracts))
-
-
-def _as_log(lists: ClickLog, chosen: Ints, bits: Any, ranks: int) -> ClickLog:
-    """Return the sessions as a log, from the list of each and the bits of its clicks."""
     keys = np.ascontiguousarray(bits).view([("", bits.dtype)] * bits.shape[1]).ravel()
     distinct, pattern = np.unique(keys, return_inverse=True)
-    rows = np.unpackbits(distinct.view(bits.dtype).reshape(len(distinct), -1), axis=1)[:, :ranks]
+    rows = np.unpackbits(distinct.view(bits.dtype).reshape(len(distinct), -1), axis=1)[:, : len(users.attracts)]
     patterns = [tuple((np.flatnonzero(row) + 1).tolist()) for row in rows]
     count = np.ones(len(chosen), dtype=np.int64)
-    log = replace(
-        lists, patterns=patterns, configuration=chosen, pattern=pattern.ravel(), count=count, user=None, columns={}
-    )
-    return log.collapsed()
+    log = replace(lists, patterns=patterns, configuration=chosen, pattern=pattern.ravel(), count=count)
+    return replace(log, user=None, columns={}).collapsed()
 
 
 # `gradedeval clicks simulate RUN... QRELS`.
@@ -204,7 +197,7 @@ def read_users(users: Any, keywords: Mapping[str, Any]) -> ClickModel | Measure:
     if isinstance(users, os.PathLike) or (isinstance(users, str) and kernel.stream.is_named(users)):
         users = read_model(users)
     if isinstance(users, ClickModel):
-        kernel.options.refuse_options(keywords, OF_MODEL, "gains")
+        kernel.options.refuse_options(keywords, OF_MODEL, [kernel.options.GAINS])
         return users
     measures = parse_measures(users)
     if len(measures) != 1:

@@ -207,9 +207,8 @@ def depends_on_scale(measure: Measure) -> bool:
     """Return whether its bounds depend on grades between the lowest and the top one: by the thresholds of users, or by
     the gains of these grades."""
     rule = measure.bounds
-    return (
-        isinstance(rule, Bounds) and measure.rel is None and (rule.of_scale or measure.definition.scale == "thresholds")
-    )
+    by_level = isinstance(rule, Bounds) and (rule.of_scale or measure.definition.scale == "thresholds")
+    return by_level and measure.rel is None
 
 
 def bounds_of(
@@ -369,10 +368,8 @@ def graded_average(g: Gains, *, norm: str | None = None) -> tuple[Floats, Floats
     threshold count in the divisor: as for nDCG, each further one adds no more than the previous."""
     most = np.inf if norm is None else g.last_rank
     worse, better = _layers_of_average(g)
-    rows = np.arange(len(g.gain))
-    return _lowest_average(worse, rows, g.hidden, most), greatest(
-        [layer._replace(ideal=np.minimum(layer.ideal, most)) for layer in better]
-    )
+    capped = [layer._replace(ideal=np.minimum(layer.ideal, most)) for layer in better]
+    return _lowest_average(worse, np.arange(len(g.gain)), g.hidden, most), greatest(capped)
 
 
 def _layers_of_average(g: Gains) -> tuple[list[Layer], list[Layer]]:

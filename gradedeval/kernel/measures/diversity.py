@@ -349,9 +349,8 @@ def intent_aware(measure: Measure, prior: str = UNIFORM) -> Measure:
         problem = "counts documents" if definition.summary == "total" else "reads no gains"
         problem = "reads strata" if definition.uses_strata else problem
         problem = "scores some topics only" if definition.may_skip else problem
-        raise InputError(
-            place, f"{measure.name} {problem}: it has no mean over intents", f"write {measure}", usage=True
-        )
+        problem = f"{measure.name} {problem}: it has no mean over intents"
+        raise InputError(place, problem, f"write {measure}", usage=True)
     if not is_prior(prior):
         raise InputError(place, f"prior={write_value(prior)} is not {PRIOR}", f"write {IA}({measure})", usage=True)
     return replace(measure, prior=prior, spellings=())

@@ -402,9 +402,8 @@ def hint_of(spelling: Spelling, table: Mapping[str, Measure]) -> str:
     cutoff = int(digits[:9]) if digits else spelling.cutoff
     with suppress(InputError):  # names that are no notation
         (target,) = read_notation(synonym)
-        suggestion = replace(
-            target, parameters=(*target.parameters, *spelling.parameters), cutoff=cutoff or target.cutoff
-        )
+        parameters = (*target.parameters, *spelling.parameters)
+        suggestion = replace(target, parameters=parameters, cutoff=cutoff or target.cutoff)
         measure = table.get(notation_of(suggestion.name) if suggestion.name in ALIASES else suggestion.name)
         needs = measure is not None and measure.definition.cutoff == "required" and suggestion.cutoff is None
         suggestion = replace(suggestion, cutoff=10) if needs else suggestion

@@ -123,6 +123,5 @@ def _is_of_topic(definition: Definition, error: BaseException) -> bool:
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     arguments = inspect.signature(definition.function).parameters.values()
     takes_several = sum(argument.kind in positional for argument in arguments) > 1
-    return not definition.per_topic and (
-        takes_several or (isinstance(error, TypeError) and "'Gains' object" in str(error))
-    )
+    reads_array = isinstance(error, TypeError) and "'Gains' object" in str(error)
+    return not definition.per_topic and (takes_several or reads_array)

@@ -53,11 +53,9 @@ def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
     measures = {measure.name: measure for measure in defined if measure not in MEASURES.values()}
     if not measures:
         raise InputError(place, "has no measures", "decorate a function with @gradedeval.measure", usage=True)
-    duplicates = [name for name in measures if name in (*MEASURES, *ALIASES, IA)]
-    if duplicates:
-        raise InputError(
-            place, f"'{duplicates[0]}' is already a measure of gradedeval", "choose another name", usage=True
-        )
+    if duplicates := [name for name in measures if name in (*MEASURES, *ALIASES, IA)]:
+        problem = f"'{duplicates[0]}' is already a measure of gradedeval"
+        raise InputError(place, problem, "choose another name", usage=True)
     return measures
 
 

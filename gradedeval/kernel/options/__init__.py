@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
-from itertools import chain
 from numbers import Integral, Real
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, get_args, get_origin
@@ -353,6 +352,8 @@ FOLDING = ("collapse", "collapse_by", "collapse_qrels")
 """Options that fold chunks into documents."""
 OF_FILES = ("run_format", "qrels_format", "labels", *FOLDING)
 """Options on the content of files, which `lint` takes too."""
+OF_RUNS = ("ties", "order", "run_format", "costs", "topics", "topics_from", "judged_only")
+"""Options on the ranking of runs and the choice of topics, which lists shown to users lack."""
 CollapseBy = Literal["score", "first"]
 Residuals = Literal["total", "split", "difference"]
 ResidualDepth = Literal["cutoff", "full"]
@@ -683,22 +684,13 @@ class OptionKwargs(TypedDict, total=False):
 
 Documented = TypeVar("Documented")
 
-About = Literal["runs", "scores", "gains"]
 
-
-def _options_about(subject: About) -> Sequence[str]:
-    """Return the options for reading and ranking of runs and choice of topics, which does not apply to lists shown to
-    users; for outputs besides scores, such as residuals, bounds and intervals; or for the gains of documents."""
-    if subject == "runs":
-        return "ties", "order", "run_format", "costs", "topics", "topics_from", "judged_only"
-    sections = (GAINS,) if subject == "gains" else (RESIDUALS, OUTPUT)
-    return [name for name, described in OPTIONS.items() if described.section in sections and name != "negative"]
-
-
-def refuse_options(settings: Mapping[str, object], command: str, *about: About) -> None:
-    """Raise InputError (usage) for options that do not apply to a command, which does not deal with the subjects
-    `about`."""
-    for name in chain.from_iterable(map(_options_about, about)):
+def refuse_options(
+    settings: Mapping[str, object], command: str, sections: Sequence[Section], names: Sequence[str] = ()
+) -> None:
+    """Raise InputError (usage) for options of these names and sections, which do not apply to a command."""
+    of_sections = [name for name, entry in OPTIONS.items() if entry.section in sections and name != "negative"]
+    for name in (*names, *of_sections):
         value = settings.get(name)
         if value is not None and value is not False:  # not by ==, which frames and arrays take cell by cell
             raise OPTIONS[name].error(f"does not apply to {command}", "leave it out")
@@ -827,6 +819,5 @@ def resolve_options(like: str | None = None, **settings: Any) -> Options:
     if explicit.get("residuals") is True:
         bound = like is None or explicit.keys() & {"residual_depth", "max_residual"}
         explicit["residuals"] = "total" if bound else PRESETS[str(like)].residuals
-    return Options(
-        **{**(PRESETS[like].options if like else {}), **explicit, "like": like, "given": frozenset(settings)}
-    )
+    preset = PRESETS[like].options if like else {}
+    return Options(**{**preset, **explicit, "like": like, "given": frozenset(settings)})

@@ -611,13 +611,8 @@ class OfRuns(Replicates):
 
 def matches(name: str, pattern: str) -> bool:
     """Check if the name of a run matches a pattern; compares as many folders as both have, from the file upwards."""
-    folders, pattern_folders = (
-        text.replace(os.sep, "/").split("/") for text in (name, pattern.removeprefix(f".{os.sep}"))
-    )
-    return all(
-        fnmatchcase(folder, folder_pattern)
-        for folder, folder_pattern in zip(reversed(folders), reversed(pattern_folders), strict=False)
-    )
+    both = [text.replace(os.sep, "/").split("/")[::-1] for text in (name, pattern.removeprefix(f".{os.sep}"))]
+    return all(fnmatchcase(folder, folder_pattern) for folder, folder_pattern in zip(*both, strict=False))
 
 
 def read_replicates(source: Any) -> Any:

@@ -7,9 +7,9 @@ ranges.DRAWS, metavar="N")]`. Name, type and default are those of the parameter.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, partial, wraps
+from functools import cache, wraps
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from gradedeval.errors import REFUSING
@@ -112,28 +112,21 @@ def takes_options(level: Commands, *extra: str, **cures: str) -> Callable[[Funct
     `level`, those in `extra`, and its parameters. `cures`: option -> hint for its message."""
 
     def decorate(function: Function) -> Function:
-        vars(function)[REFUSING] = partial(_refuse, function, level, extra, cures)
+        def refuse(keywords: Mapping[str, Any]) -> None:
+            for name, value in keywords.items():
+                if value is None or value is False or name in extra or name not in OPTIONS:  # None and False: not set
+                    continue
+                described = OPTIONS[name]
+                if level in described.taken_by or name in inspect.signature(function).parameters:
+                    continue
+                cure = "leave it out, or use evaluate" if described.commands == "eval" else "leave it out"
+                cure = cures.get(name, CURES.get(name, cure))
+                raise described.error(f"{function.__name__} does not take it", cure)
+
+        vars(function)[REFUSING] = refuse
         return function
 
     return decorate
-
-
-def _refuse(
-    function: Callable[..., Any],
-    level: Commands,
-    extra: Collection[str],
-    cures: Mapping[str, str],
-    keywords: Mapping[str, Any],
-) -> None:
-    """Raise InputError (usage) for a keyword that the function does not take. None and False mean: not set."""
-    for name, value in keywords.items():
-        if value is None or value is False or name in extra or name not in OPTIONS:
-            continue
-        described = OPTIONS[name]
-        if level in described.taken_by or name in inspect.signature(function).parameters:
-            continue
-        cure = CURES.get(name, "leave it out, or use evaluate" if described.commands == "eval" else "leave it out")
-        raise described.error(f"{function.__name__} does not take it", cures.get(name, cure))
 
 
 CURES = {

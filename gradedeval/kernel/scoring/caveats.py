@@ -84,9 +84,8 @@ def no_relevant_hint(topics: Sequence[str], measures: Sequence[Measure]) -> str:
     """Return the hint of a note on topics without relevant documents: how to leave them out, and what scores them."""
     them = "it" if len(topics) == 1 else "them"
     scored = any(measure.name == SILENCE for measure in measures)
-    return f"exclude {them} with {flag.topics:relevant}" + (
-        "" if scored else f", or score {them} with {flag.measures:{SILENCE}}"
-    )
+    exclude = f"exclude {them} with {flag.topics:relevant}"
+    return exclude if scored else f"{exclude}, or score {them} with {flag.measures:{SILENCE}}"
 
 
 def add_tie_ranges(scorer: Scorer, batch: Batch, scored: BatchScores, *, at_once: bool = False) -> BatchScores:
@@ -275,7 +274,10 @@ def merge_run_notes(notes: Iterable[str], count: int) -> list[str]:
         position = merged.index(group[0])
         if kind == "short-lists":
             del merged[position]
-            short_lists.append(_merged_short_lists(group))
+            lengths, runs = [int(note.about[0]) for note in group], shorten([note.place for note in group], NAMED)
+            place = runs if len(group) == 1 else f"{len(group)} runs ({runs})"
+            _, example, *uncut = group[0].about
+            short_lists.append(_short_list_note(place, min(lengths), max(lengths), uncut, example))
         elif len(group) > 1:
             merged[position] = _merged(group, count)
     return merged + short_lists
@@ -299,15 +301,6 @@ def _merged(notes: Sequence[Note], count: int) -> Note:
     runs = f"{count} runs" if len(notes) == count else f"{len(notes)} of {count} runs"
     place = f"{runs} ({shorten(places, NAMED)})"
     return Note(text, hint, place=place, kind=first.kind, about=places, common=first.common)
-
-
-def _merged_short_lists(notes: Sequence[Note]) -> Note:
-    """Merge notes on short lists for the same measures."""
-    lengths = [int(note.about[0]) for note in notes]
-    runs = shorten([note.place for note in notes], NAMED)
-    place = runs if len(notes) == 1 else f"{len(notes)} runs ({runs})"
-    _, example, *uncut = notes[0].about
-    return _short_list_note(place, min(lengths), max(lengths), uncut, example)
 
 
 def few_topics_notes(most: int) -> list[Note]:

@@ -51,9 +51,8 @@ class ByIntent:
         table = gain_table(measure, replace(grades, labels=labels))
         gain_of_cell = table.gain_of_label[code.ravel()]
         judged_gains = gain_of_cell[:-1].reshape(qrels.subtopics.grade.shape)
-        unknown = [np.full(len(qrels.labels), gain_of_cell[-1])] * (
-            max(map(len, self.names.values())) - len(judged_gains)
-        )
+        more = max(map(len, self.names.values())) - len(judged_gains)
+        unknown = [np.full(len(qrels.labels), gain_of_cell[-1])] * more
         self.tables = [GainTable(gains, table.top, table.gain_of_label) for gains in [*judged_gains, *unknown]]
 
     def seen(self, topics: list[bytes], gains_of: Callable[[GainTable], Gains], best: bool) -> Intents:

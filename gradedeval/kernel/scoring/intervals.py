@@ -169,13 +169,10 @@ def summary_intervals(
                 alike.setdefault(len(scores), {})[number, column] = scores
     for topics, cells in alike.items():
         summaries = [scales[column].summary for _, column in cells]
-        values = np.array(
-            [Reading(summary).tested(scores) for scores, summary in zip(cells.values(), summaries, strict=True)]
-        )
-        ends = studentized_interval(values, DRAWS, SEED, alpha)
-        for (cell, scores), summary, error, *interval in zip(
-            cells.items(), summaries, standard_error(values), *ends, strict=True
-        ):
+        pairs = zip(cells.values(), summaries, strict=True)
+        values = np.array([Reading(summary).tested(scores) for scores, summary in pairs])
+        parts = summaries, standard_error(values), *studentized_interval(values, DRAWS, SEED, alpha)
+        for (cell, scores), summary, error, *interval in zip(cells.items(), *parts, strict=True):
             slope = {"mean": 1, "total": topics, "geometric": Reading("geometric").summarize(scores)}[summary]
             limits = np.array(scales[cell[1]][1:]) * (topics if summary == "total" else 1)
             result[cell] = error * slope, *Reading(summary).of_mean(np.array(interval), topics).clip(*limits)

@@ -116,9 +116,8 @@ def check_recordable(runs: Mapping[str, Any], qrels: Any) -> None:
     """Raise InputError (usage) for runs or qrels that are not files: the bytes of others are unknown."""
     for name, source in {**{f"run '{name}'": source for name, source in runs.items()}, "the qrels": qrels}.items():
         if not stream.is_path(source):
-            raise InputError(
-                flag.record, f"{name}: an object in memory has no bytes to digest", "give files", usage=True
-            )
+            problem = f"{name}: an object in memory has no bytes to digest"
+            raise InputError(flag.record, problem, "give files", usage=True)
     if not has_bytes(os.fsdecode(qrels)) and find_collection(os.fsdecode(qrels)) is not None:
         problem = f"'{os.fsdecode(qrels)}' is not a file, so there are no bytes to digest"
         raise InputError(flag.record, problem, "save the judgments as a file, and give that", usage=True)
@@ -256,10 +255,6 @@ def settings_of(signature: str) -> list[str]:
 def scores_of(scores: Scores, run: RunScores, column: int) -> dict[str, Any]:
     """Return the mean and the scores of topics of one run by one measure."""
     columns = scores.column(run, column)
-    *topics, mean = map(_number, columns["score"])
+    numbers = [str(score) if score in (math.inf, -math.inf) else score for score in columns["score"]]
+    *topics, mean = numbers  # JSON has infinite costs as words
     return {"mean": mean, "topics": dict(zip(columns["topic"], topics, strict=False))}
-
-
-def _number(score: float | None) -> float | str | None:
-    """Return a score as JSON has it; infinite costs as words."""
-    return score if score is None or math.isfinite(score) else str(score)

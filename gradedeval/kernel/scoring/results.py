@@ -218,9 +218,8 @@ class InNotebook:
 
     def _shortened(self, layout: Layout) -> Document:
         document = self.tables(layout)
-        return replace(
-            document, blocks=[block if isinstance(block, str) else _ends(block) for block in document.blocks]
-        )
+        blocks = [block if isinstance(block, str) else _ends(block) for block in document.blocks]
+        return replace(document, blocks=blocks)
 
 
 class FrameResult(InNotebook):

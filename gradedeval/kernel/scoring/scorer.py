@@ -319,10 +319,8 @@ def scorer_for(qrels: Qrels, measures: Sequence[Measure], options: Options, limi
     if (scorer := cache.get(key)) is not None:
         return scorer
     scorer = Scorer(qrels, measures, options, limits)
-    gains = [options.gain, *(measure.gain for measure in measures)]
-    if not any(measure.by_intent or measure.files for measure in measures) and not any(
-        str(gain).startswith("@") for gain in gains
-    ):
+    reads_file = any(str(gain).startswith("@") for gain in (options.gain, *(measure.gain for measure in measures)))
+    if not (reads_file or any(measure.by_intent or measure.files for measure in measures)):
         if len(cache) >= CACHED_SCORERS:
             cache.clear()
         cache[key] = scorer

@@ -152,6 +152,5 @@ def _wide(
         numbers += [Column(measure.label, "score", digits), *margins, Column("± sd", "score", digits)]
     keys = [*([Column(column)] if names else []), Column("system"), Column("seeds", "count")]
     order = sorted(cells, key=lambda key: list(names).index(str(key[0]))) if names else list(cells)
-    return Table(
-        [*keys, *numbers], [cells[key] for key in order], pipeline=True, together=len(numbers) // len(scores.measures)
-    )
+    together = len(numbers) // len(scores.measures)
+    return Table([*keys, *numbers], [cells[key] for key in order], pipeline=True, together=together)

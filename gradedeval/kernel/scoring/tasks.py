@@ -178,9 +178,8 @@ def map_lists(work: Callable[[RunPart], PartResult[Made]], run: Run, grader: Gra
     """Apply `work` to a run in lists, as one part."""
     from gradedeval.kernel.rankings.run import ListedTopics
 
-    topics, lacking, list_notes = choose_topics(
-        run.names, run.place, grader.qrels, grader.options, run.empty, run.numbered
-    )
+    of_run = run.empty, run.numbered
+    topics, lacking, list_notes = choose_topics(run.names, run.place, grader.qrels, grader.options, *of_run)
     if run.by_rank:
         check_scores(run.place, grader)
     part = work(ListedTopics(run, topics))

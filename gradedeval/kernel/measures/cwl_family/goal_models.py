@@ -101,9 +101,8 @@ def _ift_rest(state: UserState, **parameters: Any) -> Floats:
         with np.errstate(over="ignore"):
             viewed: Floats = 1 + b1 * np.exp((goal - gained) * R1)
         return viewed
-    states, topic = np.unique(
-        np.stack([gained, state.at_end(state.cumulative_cost)], axis=1), axis=0, return_inverse=True
-    )
+    ends = np.stack([gained, state.at_end(state.cumulative_cost)], axis=1)
+    states, topic = np.unique(ends, axis=0, return_inverse=True)
     with np.errstate(divide="ignore"):
         log_b1, log_b2 = np.log(b1), np.log(b2)
     highest = 0.0 if rate is None else -float(np.logaddexp(0, log_b2 + (rate - state.tail) * R2))

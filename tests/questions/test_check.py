@@ -468,9 +468,9 @@ def test_the_commands_of_the_workflow_run_as_they_stand(tmp_path: Path) -> None:
     for run, code in (("rivers-bm25-rm3.run", 0), ("rivers-dense.run", 1)):
         shutil.copy(samples / run, tmp_path / "new.run")
         (tmp_path / "summary.md").unlink(missing_ok=True)
-        outcome = [shell(f"export GITHUB_STEP_SUMMARY=summary.md; {command}", tmp_path) for command in commands]
-        assert outcome[0].code == code, outcome[0]
-        assert ("::error title=" in outcome[0].text) == bool(code)
+        outcomes = [shell(f"export GITHUB_STEP_SUMMARY=summary.md; {command}", tmp_path) for command in commands]
+        assert outcomes[0].code == code, outcomes[0]
+        assert ("::error title=" in outcomes[0].text) == bool(code)
         assert "gradedeval check" in (tmp_path / "summary.md").read_text()
 
 

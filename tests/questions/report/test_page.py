@@ -77,8 +77,8 @@ def test_marks_wins_and_sentences_agree_with_compare() -> None:
     flips = frame[frame["reversing"].notna()]
     assert len(flips)
     for flip in flips.to_dict("records"):
-        message = f"if {flip['reversing']:,} of {flip['unjudged']:,} unjudged documents were relevant"
-        assert f"{message} (top grade); the deepest is at rank {flip['reversing_rank']}" in whole().words
+        clause = f"if {flip['reversing']:,} of {flip['unjudged']:,} unjudged documents were relevant"
+        assert f"{clause} (top grade); the deepest is at rank {flip['reversing_rank']}" in whole().words
     assert whole().words.count("The order of rivers") + whole().words.count(" would overtake ") == int(
         frame["same_order"].eq(False).sum()
     )
@@ -121,8 +121,8 @@ def test_a_reversal_assumes_the_top_grade() -> None:
     runs = {name: {topic: {f"{name}{topic}": 1.0} for topic in THREE} for name in ("G", "U")}
     qrels = {topic: {f"G{topic}": 2, "z": 4} for topic in THREE}
     page = small(runs, qrels, "err@5")
-    message = "if 1 of 3 unjudged documents were relevant (top grade); the deepest is at rank 1"
-    assert message in page.words
+    sentence = "if 1 of 3 unjudged documents were relevant (top grade); the deepest is at rank 1"
+    assert sentence in page.words
     assert "if all that is open had the top grade" in page.words
     assert "relevant (rank" not in page.words
     for topic in THREE:

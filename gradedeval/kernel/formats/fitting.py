@@ -48,10 +48,8 @@ def _runs_of(table: Table) -> list[str]:
 
 
 def _with_cut_names(table: Table, digits: int | None, width: int) -> Table:
-    """Return the table with names of runs that are cut as little as it takes to fit.
-
-    If it fits with no cut, names have half of a line; a single row, which becomes a block of lines, keeps them whole.
-    """
+    """Return the table with names of runs that are cut as little as it takes to fit. If it fits with no cut, names have
+    half of a line; a single row, which becomes a block of lines, keeps them whole."""
     names = _runs_of(table)
     longest = max((across(visible(name)) for name in names), default=0)
     of_names = [number for number, column in enumerate(table.columns) if column.names_runs]
@@ -152,9 +150,7 @@ def _lines(text: str, width: int, hang: int = 0) -> list[str]:
 
 def _words(text: str, width: int) -> list[str]:
     """Split a text into words, each with the space before it; keep an option with the word behind it, perhaps a value.
-
-    A word longer than a line is split into pieces, as in `0:0.1:0.2`.
-    """
+    A word longer than a line is split into pieces, as in `0:0.1:0.2`."""
     parts: list[str] = []
     for phrase in re.findall(rf"\s*(?:{_OPTION} )?\S+(?: \|)?", text):
         words = [phrase] if across(phrase.strip()) <= width else re.findall(r"\s*\S+(?: \|)?", phrase)
@@ -211,10 +207,8 @@ def _cut(table: Table, body: list[list[str]], widths: list[int], width: int) -> 
 
 
 def _rooms(table: Table, header: list[str], body: list[list[str]], widths: list[int], width: int) -> dict[int, int]:
-    """Return the new widths of columns of text, except the first: they share the free room equally, where needed.
-
-    No width is below the column's longest word.
-    """
+    """Return the new widths of columns of text, except the first: they share the free room equally, where needed. No
+    width is below the column's longest word."""
     texts = [n for n in range(1, len(header)) if table.columns[n].kind == "text"]
     words = {n: " ".join([header[n], *(row[n] for row in body)]).split() for n in texts}
     minimum = {
@@ -270,11 +264,8 @@ def _aligned(table: Table, heads: list[list[str]], rows: list[list[list[str]]], 
 
 
 def _in_parts(table: Table, digits: int | None, view: View, widths: Sequence[int]) -> str:
-    """Split the table by columns into several, one below the other, each with the columns that identify the rows.
-
-    Returns an empty text if these are too wide, if there is text among the other columns, or for a single row, which
-    reads better alone.
-    """
+    """Split the table by columns into several, one below the other, each with the columns that identify the rows; empty
+    if these are too wide, if there is text among the other columns, or for a single row, which reads better alone."""
     aligned_left = table.left
     keys = max(1, next((n for n, column in enumerate(table.columns) if not column.left and column.name != "rank"), 1))
     key, together = list(range(keys)), table.together

@@ -297,10 +297,7 @@ def count_unjudged(codes: Codes, judged: Bools) -> Ints:
 
 
 def condensed(batch: Batch, judged: Bools) -> Batch:
-    """Return the batch without unjudged documents, with codes of full rankings.
-
-    judged  code: whether it is judged
-    """
+    """Return the batch without unjudged documents, with codes of full rankings; `judged`: code: whether it is."""
     is_judged = judged[batch.codes]
     counts = np.count_nonzero(is_judged, axis=1)
     width = int(counts.max(initial=0))
@@ -383,8 +380,7 @@ def _highest(documents: Documents, order: Ints | None, retrieved: Ints) -> Float
 
 
 def _first_cut(options: Options) -> int | None:
-    """Return the depth of the cut that precedes the removal of unjudged documents, as with trec_eval's -M and -J; else
-    None."""
+    """Return the depth of a cut before unjudged documents are removed, as with trec_eval's -M and -J; else None."""
     return options.depth if options.like == "trec_eval" else None
 
 
@@ -406,10 +402,7 @@ def _judged_only(documents: Documents, order: Ints | None, judged: Bools, option
 def _dropped(ties: Ties, included: Bools, retrieved: Ints, judged: Bools, depth: int) -> Ties:
     """Return the open ties of whole lists after a cut and the removal of unjudged documents.
 
-    included   documents in rank order: whether the document remains
-    retrieved  topics: number of documents before
-    judged     code: whether it is judged
-    depth      the depth of the cut
+    included  documents in rank order: whether the document remains
     """
     padding = len(judged) - 1
     row, rank = np.repeat(np.arange(len(retrieved)), retrieved)[included], ranks(retrieved)[included]
@@ -472,10 +465,8 @@ def _open_ties(
 def _tied_with_next(
     score: NDArray[Any], order: Ints | None, counts: Ints, width: int, options: Options
 ) -> NDArray[np.bool_]:
-    """Compare each document's score to the next rank's, topics × ranks but the last.
-
-    Compares only the first `width` ranks, which is cheap even for long lists.
-    """
+    """Compare each document's score to the next rank's, topics × ranks but the last; only the first `width` ranks,
+    which is cheap even for long lists."""
     head = _heads(score, counts, width) if order is None else score[_heads(order, counts, width)]
     head = _falling(head, options) if options.order == "float32" else head
     same: NDArray[np.bool_] = head[:, 1:] == head[:, :-1]
@@ -487,11 +478,8 @@ def _tied_with_next(
 def _worst_and_best(
     score: NDArray[Any], code: Codes, counts: Ints, unjudged: int, last_rank: int | None
 ) -> tuple[Bools, Codes]:
-    """Find topics with open ties, and their codes in the worst and the best order.
-
-    Returns a mask of the topics in which documents of different grades are tied, in a tie that begins above
-    `last_rank`, and, for these, 2 × topics × ranks codes.
-    """
+    """Return a mask of the topics in which documents of different grades are tied, in a tie that begins above
+    `last_rank`, and their codes in the worst and the best order: 2 × these topics × ranks."""
     same = np.append(score[1:] == score[:-1], False)  # as the next document's
     ends = np.cumsum(counts)
     same[ends[ends > 0] - 1] = False
@@ -593,10 +581,8 @@ def _rank_order(
 
 
 def _by_grade(grade: Ints, falling: NDArray[Any], topic: Ints) -> Ints:
-    """Return positions by topic, falling score and grade; equal documents stay as listed.
-
-    Most runs list documents from best to worst, with few ties: then only tied documents are sorted.
-    """
+    """Return positions by topic, falling score and grade; equal documents stay as listed. Most runs list documents from
+    best to worst, with few ties: then only tied documents are sorted."""
     same = topic[1:] == topic[:-1]
     if ((falling[1:] < falling[:-1]) & same).any():
         return np.lexsort((grade, falling, topic))
@@ -658,7 +644,6 @@ def _settle_ties(
     """Sort the documents of each tie by docno, in place.
 
     tied, matters  positions from 1: whether the document is tied with the previous one, and whether that matters
-    docnos_of      positions -> docnos
     """
     starts = np.flatnonzero(np.append(True, ~tied))
     tie = np.searchsorted(starts, np.flatnonzero(matters) + 1, side="right") - 1

@@ -284,10 +284,8 @@ class Index:
         return rows[hits], match[hits]
 
     def _walk(self, table: _Table, open_rows: Ints, slot: Ints, hashed: Words, match: Slots, probes_left: int) -> int:
-        """Probe linearly: advance each open document until its slot is empty or has the same hash.
-
-        Returns the number of slots probed; with public hashes it stops soon after `probes_left`.
-        """
+        """Advance each open document until its slot is empty or has the same hash; return the number of slots probed.
+        With public hashes it stops soon after `probes_left`."""
         probes = 0
         while len(open_rows) and (probes <= probes_left or table.secret is not None):
             probes += len(open_rows)

@@ -90,10 +90,8 @@ class DocumentNumbers:
         return places
 
     def _find(self, key: Words, topic: Ints, docnos: Docnos) -> Ints | None:
-        """Return the numbers of documents, −1 if new, by linear probing of all in step.
-
-        Returns None if keys without a secret collide too often.
-        """
+        """Return the numbers of documents, −1 if new, by linear probing of all in step; None if keys without a secret
+        collide too often."""
         probes_left = most_probes(len(key))
         result, open_rows, slot = np.full(len(key), -1, dtype=np.int64), np.arange(len(key)), self._places(key)
         while len(open_rows):

@@ -413,12 +413,8 @@ them. Both are independent of the parts in which a run is read."""
 
 
 def _order_check(block: Block, lines: Lines, topic: Ints, size: Ints, score: Floats | Ints | None) -> OrderCheck:
-    """Check the first documents of some topics, in a run with both ranks and scores.
-
-    The sample does not depend on the parts in which the run is read: see `LOOKED_AT`.
-
-    topic, size  stretches of lines with one topic: its number, and the number of lines
-    """
+    """Check the first documents of some topics, in a run with both ranks and scores; `topic` and `size` are of
+    stretches of lines. The sample does not depend on the parts in which the run is read: see `LOOKED_AT`."""
     previous_byte, columns = block.offset - 1, block.layout.columns
     is_sampled = (
         block.offset < LOOKED_AT
@@ -458,10 +454,8 @@ def _sort_keys(
 
 
 def _grade_from_judged(rows: Rows, number: Ints, grader: Grader) -> bool:
-    """Grade documents that stand topic after topic, in place, by looking up the judged documents among them.
-
-    This is faster, as judged documents are usually fewer. Returns False, with codes unchanged, if they are not, or if a
-    document may repeat.
+    """Grade documents that stand topic after topic, in place, by looking up the judged documents among them, which are
+    usually fewer. Returns False, with codes unchanged, if they are not, or if a document may repeat.
 
     number  topics: number of the topic in the qrels, −1 if it is not judged
     """
@@ -659,10 +653,7 @@ def _unknown_note(place: str, unknown: list[bytes], qrels: str) -> Note:
 
 
 def _empty_notes(place: str, returned: Collection[bytes], topics: list[bytes], qrels: Qrels) -> list[Note]:
-    """Return the note on topics with relevant documents for which a run returned nothing.
-
-    returned  the topics of empty lists; `topics`: those that count
-    """
+    """Return the note on the counted `topics` that have relevant documents, but whose list was `returned` empty."""
     listed = set(returned)
     counts = qrels.counts_for([topic for topic in topics if topic in listed]).per_topic(qrels.labels > 0)
     empty = [topic for topic, count in zip(filter(listed.__contains__, topics), counts.tolist(), strict=True) if count]

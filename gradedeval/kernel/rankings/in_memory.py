@@ -10,6 +10,7 @@ import math
 import struct
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from importlib import import_module
 from itertools import chain, groupby, islice, repeat
 from operator import attrgetter, itemgetter
@@ -256,11 +257,17 @@ def _of_rows(rows: Sequence[Any], kind: str, place: str) -> TableColumns:
     try:
         columns = dict(zip(names, zip(*map(values_of, rows), strict=True), strict=True))
     except Exception:
-        number, row = next((number, row) for number, row in enumerate(rows, 1) if not _has(row, values_of, len(names)))
+        number = 0
+        with suppress(Exception):
+            while len(values_of(rows[number])) == len(names):
+                number += 1
+        row = rows[number]
         problem = (
             f"has {len(row)} {plural(len(row), 'value')}" if isinstance(row, list | tuple) else "is not such a row"
         )
-        raise InputError(f"{place}:{number}", problem, f"expected {', '.join(map(str, names))}", usage=True) from None
+        raise InputError(
+            f"{place}:{number + 1}", problem, f"expected {', '.join(map(str, names))}", usage=True
+        ) from None
     return TableColumns(list(names), lambda name: columns[name], len(rows))
 
 
@@ -268,20 +275,9 @@ def _empty(kind: str, place: str) -> InputError:
     return InputError(place, "is empty", f"expected a row for each document: topic, docno, {VALUES[kind]}")
 
 
-def _has(row: Any, part: Callable[[Any], Any], count: int) -> bool:
-    """Check if a row has `count` values."""
-    try:
-        return len(part(row)) == count
-    except Exception:
-        return False
-
-
 def _of_lists(nested: Mapping[Any, Any], kind: str, place: str) -> Any:
     """Convert a dict topic -> ranked list, or list of pairs of docno and score, to columns; return a dict of dicts
-    unchanged.
-
-    In judgments without grades, the listed documents are relevant.
-    """
+    unchanged. In judgments without grades, the listed documents are relevant."""
     if all_dicts(nested.values()) or not any(map(is_ids, nested.values())):
         return nested
     others = [documents for documents in nested.values() if not (is_ids(documents) and not len(documents))]

@@ -6,6 +6,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from gradedeval.errors import flag
 from gradedeval.kernel.trec.lines import decode
@@ -75,7 +76,8 @@ def _changes(pairs: Pairs, chunks: bool) -> Iterator[tuple[str, str, Change, Cha
         yield change, f"add {format(flag.collapse_qrels, quoted)}", str, cut
     yield "without blanks around them", "strip the ids of both files", str.strip, str.strip
     yield "when lower-cased", "write the ids of both files in lower case", str.lower, str.lower
-    yield "in Unicode's normal form NFC", "write the ids of both files in NFC", _composed, _composed
+    composed = partial(unicodedata.normalize, "NFC")
+    yield "in Unicode's normal form NFC", "write the ids of both files in NFC", composed, composed
     swapped = [(judged, run) for run, judged in pairs]
     for side, chosen in (("run", pairs), ("qrels", swapped)):
         for part, affix in (("prefix", _common(chosen, False)), ("suffix", _common(chosen, True))):
@@ -84,10 +86,6 @@ def _changes(pairs: Pairs, chunks: bool) -> Iterator[tuple[str, str, Change, Cha
                 changes = (remove, str) if side == "run" else (str, remove)
                 cure = f"remove it, or add it to the ids of the {'qrels' if side == 'run' else 'run'}"
                 yield f"without the {part} '{affix}' of the {side}'s", cure, *changes
-
-
-def _composed(name: str) -> str:
-    return unicodedata.normalize("NFC", name)
 
 
 def _cut_at(separator: str) -> Change:

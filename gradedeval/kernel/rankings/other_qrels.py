@@ -96,10 +96,7 @@ def _with_grade_one(source: Any) -> Any:
 def _of_rows(
     rows: list[Judgment], place: str, rules: QrelsRules, notes: list[str], topics: Sequence[bytes] = ()
 ) -> QrelsData:
-    """Convert rows, perhaps with duplicates, subtopics or strata; append notes on duplicates.
-
-    topics  all topics in their order, if some have no documents
-    """
+    """Convert rows, perhaps with duplicates, subtopics or strata; `topics`: all in their order, if some are empty."""
     part = rules.part
     graded = _by_topic(place, rows, rules.duplicates, notes, part)
     graded = {topic: graded.get(topic, {}) for topic in topics} or graded

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.arrays import Floats, Ints
+from gradedeval.arrays import Ints
 from gradedeval.errors import InputError, Note, flag
 from gradedeval.kernel.options import Duplicates, Options, read_format
 from gradedeval.kernel.parallel import Workers, raise_malloc_threshold
@@ -184,14 +184,17 @@ class Qrels:
             self.codes = data.codes
         if isinstance(data.judgments, JudgmentColumns):
             self._set_columns(data.judgments)
-        else:
-            self._set_listed(data.judgments, data.labels)
+            return
+        self._listed, self.labels = data.judgments, data.labels  # converted on demand
+        self.topics, docnos, code = data.judgments
+        topic = np.repeat(np.arange(len(docnos)), list(map(len, docnos)))
+        self.counts = GradeCounts.of(topic, code, len(docnos), len(data.labels))
 
     def _set_columns(self, columns: JudgmentColumns) -> None:
         """Store judgments as columns."""
         self.columns: JudgmentColumns = columns
-        self.labels: Floats = columns.labels
-        self.topics: list[bytes] = columns.topics
+        self.labels = columns.labels
+        self.topics = columns.topics
         self.counts = GradeCounts.of(columns.index.topic, columns.code, len(columns.topics), len(columns.labels))
 
     def _fold_chunks(self, collapse: Collapse) -> None:
@@ -202,13 +205,6 @@ class Qrels:
         self._listed = None
         self.__dict__.pop("codes", None)
         self._set_columns(columns)
-
-    def _set_listed(self, listed: ListedJudgments, labels: Floats) -> None:
-        """Store judgments as lists, to be converted on demand."""
-        self._listed, self.labels = listed, labels
-        self.topics, docnos, code = listed
-        topic = np.repeat(np.arange(len(docnos)), list(map(len, docnos)))
-        self.counts = GradeCounts.of(topic, code, len(docnos), len(labels))
 
     def _of_file(self, source: Source, rules: QrelsRules, jobs: int) -> JudgmentColumns | QrelsData | Any:
         """Return the judgments of a file of lines, or the content of other files, a dict or a table.
@@ -456,11 +452,8 @@ def read_judgments(
 def _columns(
     buffer: Bytes, bounds: list[tuple[int, int]], jobs: int, layout: LineLayout
 ) -> tuple[Columns, list[_Part]]:
-    """Read the columns of all lines in a buffer, in parts that several processes may share.
-
-    The rows of a part begin at an offset that leaves room for the previous parts; the gaps of comments and blank lines
-    are closed at the end.
-    """
+    """Read the columns of all lines in a buffer, in parts that several processes may share: each has a row for every
+    newline, and the gaps of comments and blank lines are closed at the end."""
     newlines = [np.count_nonzero(buffer[begin:end] == NEWLINE) for begin, end in bounds]
     ends = np.cumsum(newlines).tolist()
     begins = [0, *ends][:-1]
@@ -509,10 +502,8 @@ def _read(buffer: Bytes, layout: LineLayout, columns: Columns, task: tuple[tuple
 
 
 def _topics(parts: list[_Part], hashed: Words) -> tuple[list[bytes], NDArray[np.int32], bool]:
-    """Return the topics of all parts, the topic of each line, and whether surely no document repeats.
-
-    Not sure, without a check, if many topics are in several parts.
-    """
+    """Return the topics of all parts, the topic of each line, and whether surely no document repeats: not checked if
+    many topics are in several parts."""
     if len(parts) == 1:  # as of most files
         return parts[0].topics, np.repeat(parts[0].topic.astype(np.int32), parts[0].size), parts[0].distinct
     topics = TopicCodes()

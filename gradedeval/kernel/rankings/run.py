@@ -357,11 +357,8 @@ class ListedTopics:
         )
 
     def _codes(self, grader: grading.Grader, docnos: list[list[Any]]) -> NDArray[Any]:
-        """Return the code of each document's grade.
-
-        Reuses the codes of the previous run if it lists the same documents, as when a model reranks the same
-        candidates.
-        """
+        """Return the code of each document's grade: those of the previous run if it lists the same documents, as when a
+        model reranks the same candidates."""
         qrels, unjudged = grader.qrels, len(grader.qrels.labels)
         (topics, last_docnos), codes = qrels._last
         if last_docnos == docnos and topics == self.topics:
@@ -431,29 +428,26 @@ def order_check_of_frame(frame: Any) -> grading.OrderCheck:
     try:
         if rank is not None:
             return grading.order_check_of(topics, ranks, map(float, scores))
-        by_topic: dict[Any, list[float]] = {}
-        for topic_id, value in zip(topics, map(float, scores), strict=True):
-            by_topic.setdefault(topic_id, []).append(value)
-        return order_check_without_ranks(by_topic.values())
+        return _order_check_of_rows(topics, map(float, scores))
     except (OverflowError, TypeError, ValueError):  # the reader of the column reports it
         return grading.NOT_CHECKED
 
 
 def order_check_of_scores(topics: list[bytes], size: Ints, score: Floats) -> grading.OrderCheck:
     """Check columns without ranks, in stretches of one topic."""
-    by_topic, begin, first = dict[bytes, list[float]](), 0, score[: grading.ROWS]
-    for name, count in zip(topics[: grading.ROWS], size[: grading.ROWS].tolist(), strict=True):
-        if begin >= len(first):
-            break
-        by_topic.setdefault(name, []).extend(first[begin : begin + count].tolist())
-        begin += count
+    rows = chain.from_iterable(map(repeat, topics, size.tolist()))
+    return _order_check_of_rows(islice(rows, grading.ROWS), score[: grading.ROWS].tolist())
+
+
+def _order_check_of_rows(topics: Iterable[Any], scores: Iterable[float]) -> grading.OrderCheck:
+    by_topic: dict[Any, list[float]] = {}
+    for topic, score in zip(topics, scores, strict=True):
+        by_topic.setdefault(topic, []).append(score)
     return order_check_without_ranks(by_topic.values())
 
 
 def order_check_of_dict(source: Any) -> grading.OrderCheck:
     """Check the first documents of the first topics of a dict, in insertion order."""
-    if not isinstance(source, Mapping):
-        return grading.NOT_CHECKED
     try:
         return order_check_without_ranks(
             list(islice(documents.values(), grading.DOCUMENTS)) for documents in islice(source.values(), grading.TOPICS)
@@ -737,7 +731,9 @@ def check_values_swapped(run: Any, qrels: Qrels, options: Options, judged: Any =
     counts_down = all(len(set(values.tolist())) == len(values) == np.ptp(values) + 1 for values in scores)
     if len(scores) > 1 and max(map(len, scores)) < 3:  # one or two grades also count down
         counts_down = counts_down and 0 not in distinct and len(qrels.labels) <= MANY
-    if fractions and not (distinct % 1).any() and (not counts_down or _look_like_scores(qrels)):
+    all_differ = len(qrels.labels) == int(qrels.counts.count.sum())
+    like_scores = all_differ and (qrels.labels[qrels.labels % 1 > 0] > 1).any()  # one is a fraction above 1
+    if fractions and not (distinct % 1).any() and (not counts_down or like_scores):
         problem = f"{qrels.place}: grades are fractions, and the run's scores whole numbers"
         qrels.notes.append(Note(problem, SWAPPED, kind="swapped"))
     are_many = len(qrels.labels) > max(MANY, len(distinct) - 1) and count >= max(MANY, 2 * len(distinct))
@@ -788,11 +784,6 @@ def _falls(qrels: Qrels) -> bool:
         return False
     rises = np.diff(qrels.labels[qrels.columns.code])[np.diff(qrels.columns.index.topic) == 0]
     return not (rises > 0).any() and int((rises < 0).sum()) >= FALLING
-
-
-def _look_like_scores(qrels: Qrels) -> bool:
-    """Check if all grades differ, and one is a fraction above 1."""
-    return len(qrels.labels) == int(qrels.counts.count.sum()) and bool((qrels.labels[qrels.labels % 1 > 0] > 1).any())
 
 
 def _values(run: Any) -> list[np.ndarray[Any, Any]]:

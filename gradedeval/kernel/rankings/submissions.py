@@ -322,9 +322,7 @@ Read = TypeVar("Read")
 
 def _read_twice(file: Submission, read: Callable[[bool], Read]) -> Read | None:
     """Call `read` strictly; if it raises InputError, call it with `lenient`, which adds a defect for each bad part.
-
-    Returns None, and adds the defect of the file, if no bad part can be skipped.
-    """
+    Returns None, and adds the defect of the file, if no bad part can be skipped."""
     try:
         return read(False)
     except InputError as error:
@@ -439,9 +437,7 @@ def _read(
     add: Callable[[LineLayout | WholeFile, Stream], None],
 ) -> LineLayout | WholeFile:
     """Add the content of a file and return its format; or a defect, if it cannot be read or is the other kind of file.
-
-    `add_columns` reads files without defects; `add` reads all other files from the beginning.
-    """
+    `add_columns` reads files without defects; `add` reads all other files from the beginning."""
     holds, layout, wrong_layout, wrong_kind = ("qrels", QRELS, RUN, "a run") if isinstance(file, Judgments) else _OF_RUN
     try:
         with closing(Stream(Source(path))) as stream:

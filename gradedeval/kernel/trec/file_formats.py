@@ -211,10 +211,7 @@ MAY_BE = {
 
 def _missing_fields(names: list[str], others: list[str], holds: str) -> str:
     """Return an example of names for the contents that no column is known to hold, as in `docno=my_id`; empty if too
-    few names are left.
-
-    others  the columns of unknown content
-    """
+    few `others`, of unknown content, are left."""
     value = find_value(names, holds)
     present = {"topic": find_column(names, TOPIC), "docno": find_column(names, DOCNO), example(holds)[-1]: value}
     remaining, fields = [name for name in others if name and not set(name) & set(",=")], dict[str, str]()
@@ -367,10 +364,6 @@ class Column(list[Any]):
         return self
 
 
-def _no_array(name: str) -> None:
-    """Return nothing: columns given as lists hold no arrays."""
-
-
 @dataclass(eq=False, repr=False)
 class TableColumns:
     """A table with the interface of a DataFrame: column names, and the values of each column on request.
@@ -386,7 +379,7 @@ class TableColumns:
     length: int
     note: str = ""
     lines: Sequence[int] = ()
-    array: Callable[[str], Text | Floats | None] = _no_array
+    array: Callable[[str], Text | Floats | None] = lambda name: None
     bare: Mapping[Any, int] = field(default_factory=dict)
     numbered: bool = False
 

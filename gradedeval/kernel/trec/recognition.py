@@ -213,7 +213,8 @@ class _Sample:
         for format in ("tsv", "csv", "headed"):
             if (layout := self._headed_layout(format)) is not None:
                 return layout
-        if len(self.lines) > 1 and not self.head.endswith(b"\n") and len(self._fields(-1)) < len(self._fields(-2)):
+        widths = [len(line.split()) for line in self.lines[-2:]]
+        if len(widths) > 1 and not self.head.endswith(b"\n") and widths[1] < widths[0]:
             del self.lines[-1]  # cut short; the reader will report it
         check_lines(self.lines, self.holds, self.trec.width, self.place)
         if (tabbed := self._tabbed_layout()) is not None:
@@ -321,9 +322,6 @@ class _Sample:
         tokens = (encode(row[at]) for row in rows if len(row) == layout.width for at in positions)
         token = next((token for token in tokens if with_point(token) != token), b"")
         return (f"commas in numbers are decimal: '{decode(token)}' is {decode(with_point(token))}",) if token else ()
-
-    def _fields(self, line: int) -> list[bytes]:
-        return self.lines[line].split() if line < len(self.lines) else []
 
     def _column_layout(self, columns: str, header: bool) -> LineLayout:
         """Return the layout of columns named by the user, with the separator that gives as many in most lines."""

@@ -340,10 +340,7 @@ def is_source(text: str) -> bool:
 
 
 def _records_of(source: Any, content: str) -> tuple[str, list[Record]] | None:
-    """Return the place and records of a source; None if its kind is unknown.
-
-    content  "queries" or "slices"
-    """
+    """Return the place and records of a source of "queries" or "slices"; None if its kind is unknown."""
     if isinstance(source, str) and source.startswith(IR_DATASETS):
         from gradedeval.kernel.trec.documents import ir_datasets_rows
 

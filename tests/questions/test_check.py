@@ -463,8 +463,9 @@ def test_the_commands_of_the_workflow_run_as_they_stand(tmp_path: Path) -> None:
     shutil.copy(samples / "rivers-bm25.run", tmp_path / "main.run")
     content = (ROOT / "examples" / "github-workflow.yml").read_text()
     steps = pytest.importorskip("yaml").safe_load(content)["jobs"]["evaluate"]["steps"]
-    commands = [step["run"] for step in steps if step.get("run", "").startswith("gradedeval ")]
+    commands = [step["run"] for step in steps if step.get("run", "").startswith("gradedeval check ")]
     assert len(commands) == 2
+    assert steps[-1]["run"].startswith("gradedeval diff ")
     for run, code in (("rivers-bm25-rm3.run", 0), ("rivers-dense.run", 1)):
         shutil.copy(samples / run, tmp_path / "new.run")
         (tmp_path / "summary.md").unlink(missing_ok=True)

@@ -434,8 +434,7 @@ def _without_user(url: re.Match[str]) -> str:
 
 
 def safe_repr(value: object) -> str:
-    """Return the repr of a value, truncated as by `truncate`; Python refuses one for integers of thousands of
-    digits."""
+    """Return the repr of a value, as by `truncate`; Python refuses one for integers of thousands of digits."""
     try:
         return truncate(repr(value))
     except ValueError:

@@ -494,8 +494,7 @@ def read_log(
 
 
 def _blocks(source: Any, extra: Sequence[str], problems: ProblemList, notes: list[str]) -> Iterable[Block]:
-    """Return the blocks of a file, or a DataFrame as one block with rows from 1. Raises InputError for a missing
-    column."""
+    """Return the blocks of a file, or a DataFrame as one block. Raises InputError for a missing column."""
     if kernel.stream.is_file(source):
         return file_blocks(kernel.stream.Source(source), extra, problems, notes)
     if (frame := kernel.readable_table(source, "click logs", "log")) is not None:

@@ -154,8 +154,7 @@ def dependent(parameters: Parameters, cells: Cells) -> tuple[Floats, Floats]:
 
 
 def bayesian(parameters: Parameters, cells: Cells) -> tuple[Floats, Floats]:
-    """Return transitions with probability γ, 1 in the simplified model, unless a click satisfies. Chapelle & Zhang, WWW
-    2009."""
+    """Return transitions with γ, 1 if simplified, unless a click satisfies. Chapelle & Zhang, WWW 2009."""
     gamma = parameters.get("gamma", np.array(1.0))
     return gamma * (1 - cells.values_of(parameters["satisfaction"])), fill_cells(cells, gamma)
 

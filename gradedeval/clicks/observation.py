@@ -353,8 +353,7 @@ def read_weighing(
     table: Mapping[str, Measure] = MEASURES,
     cutoff: int | None = None,
 ) -> list[Measure | MeasureRange] | None:
-    """Return measures, with `cutoff` by default, first those with a range; None if `measures` is None. Raises
-    InputError (usage) for an unknown measure."""
+    """Return measures, with `cutoff` by default, first those with a range. Raises InputError (usage)."""
     if measures is None:
         return None
     items = [measures] if isinstance(measures, Weighing) else measures

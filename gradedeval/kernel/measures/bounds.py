@@ -139,8 +139,7 @@ def greatest(layers: Sequence[Layer]) -> Floats:
 
 
 def fewest(measure: Measure, g: Gains) -> Floats:
-    """Return the lowest scores of recall and similar measures, topics: all documents that cannot be found are relevant
-    and none of the retrieved ones."""
+    """Return the lowest scores of recall and its kin: only unjudged documents that cannot be found are relevant."""
     tied = g.first is not None
     low = _over_ties(measure, g, best=False) if tied else run_measure(measure, replace(g, further=g.hidden))
     return np.where(np.isnan(low), 0.0, low)  # an empty run misses infinitely many: 0 times infinity
@@ -204,8 +203,7 @@ def may_fall(measure: Measure) -> bool:
 
 
 def depends_on_scale(measure: Measure) -> bool:
-    """Return whether its bounds depend on grades between the lowest and the top one: by the thresholds of users, or by
-    the gains of these grades."""
+    """Return whether its bounds depend on grades between the lowest and the top one: their thresholds or gains."""
     rule = measure.bounds
     by_level = isinstance(rule, Bounds) and (rule.of_scale or measure.definition.scale == "thresholds")
     return by_level and measure.rel is None
@@ -328,8 +326,7 @@ def _sums(log: float | None, length: int) -> Floats:
 
 
 def _ideal_sums(log: float | None, count: Floats, k: int | None) -> Floats:
-    """Return the sums of the first `count` discounts, down to the cutoff: topics × candidates; infinite for more ranks
-    than can be added up."""
+    """Return the sums of the first `count` discounts down to the cutoff, topics × candidates; infinite if too many."""
     cut = np.minimum(count, np.inf if k is None else k)
     endless = cut > LONGEST
     ranks = np.where(endless, 0, cut).astype(np.int64)
@@ -373,8 +370,7 @@ def graded_average(g: Gains, *, norm: str | None = None) -> tuple[Floats, Floats
 
 
 def _layers_of_average(g: Gains) -> tuple[list[Layer], list[Layer]]:
-    """Return the layers of the lowest and the highest score without documents that cannot be found, cached in the
-    gains."""
+    """Return the layers of the lowest and the highest score, without documents that cannot be found; cached."""
     key = "layers of average"
     if key in g.memo:
         return cast("tuple[list[Layer], list[Layer]]", g.memo[key])
@@ -446,8 +442,7 @@ class Pairs:
             self.per_pair = 2 * mean_gains(within, g.first) / np.maximum(size - 1, 1)
 
     def above(self, counted: Floats) -> Floats:
-        """Return the amounts that a relevant document adds for the counted ones (1, or 0) at the columns to its left:
-        topics × ranks."""
+        """Return the amounts that a relevant document adds for the counted ones to its left: topics × ranks."""
         summed = from_above(counted)
         if self.first is None:
             return self.alone * summed[:, :-1]
@@ -679,8 +674,7 @@ def _least_share(g: Gains) -> Floats:
 
 
 def _raised_from_below(g: Gains, top: float) -> Floats:
-    """Return ERR with the unjudged documents from each rank on at the top gain, topics × (ranks + 1); as judged
-    last."""
+    """Return ERR with unjudged documents from each rank on at the top gain, topics × (ranks + 1); as judged last."""
     gain, best, width = g.gain, np.where(g.unknown, top, g.gain), g.gain.shape[1]
     by_rank = np.ascontiguousarray(best.T)
     value = np.zeros((width + 1, len(gain)))  # for a user who reaches the rank

@@ -131,8 +131,7 @@ class Reading(NamedTuple):
         return np.log(np.maximum(scores, LEAST)) if self.summary == "geometric" else scores
 
     def of_mean(self, mean: Floats, topics: int) -> Floats:
-        """Convert a mean of `tested` values to a summary; a mean difference becomes a difference, or a ratio of
-        geometric means."""
+        """Convert a mean of `tested` values to a summary; a mean difference to a difference, or to a ratio."""
         return mean * topics if self.summary == "total" else np.exp(mean) if self.summary == "geometric" else mean
 
 

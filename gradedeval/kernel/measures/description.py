@@ -25,8 +25,7 @@ class Description:
 
     @classmethod
     def of(cls, name: str, table: Mapping[str, Measure]) -> Description:
-        """Describe the measure of a table with this name or alias, or in a notation such as err@20. Raises InputError
-        (usage) without one."""
+        """Describe the measure of this name, alias or notation in a table. Raises InputError (usage) without one."""
         bare = notation_of(name.lower()) if name.lower() in ALIASES else name.lower()
         return cls(table[bare] if bare in table else table[parse_measures(name, table)[0].name])
 

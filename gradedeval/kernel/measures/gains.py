@@ -409,8 +409,7 @@ def scores_of(measure: Measure, gains: Gains) -> Floats:
 
 
 def as_scores(measure: Measure, scores: Floats) -> Floats:
-    """Return the result of a measure's function as scores. Raises InputError for NaN, unless the measure may skip
-    topics."""
+    """Return a function's result as scores. Raises InputError for NaN, unless the measure may skip topics."""
     highest = np.maximum.reduce(scores, initial=-np.inf)
     if highest != highest and not measure.definition.may_skip:
         raise InputError(f"measure '{measure}'", "returned NaN", "the gains may be too large")

@@ -59,8 +59,7 @@ class Spelling:
 
 
 def split_words(text: str) -> list[str]:
-    """Split the measures of one `-m` at spaces outside quotes and parentheses. Raises InputError (usage) for one that
-    is too long or too deep."""
+    """Split measures at spaces outside quotes and parentheses. Raises InputError (usage) for too long or deep ones."""
     words, word, size, depth = list[str](), list[str](), 0, 0
     for match in _PIECE.finditer(text):
         piece = match[0]
@@ -230,8 +229,7 @@ def write_value(value: Value) -> str:
 
 
 def is_prior(value: Value) -> bool:
-    """Return whether `value` names the probabilities of intents: `uniform`, or a file as in `@prior.txt`, which must
-    exist."""
+    """Return whether `value` names the probabilities of intents: `uniform`, or an existing file as in `@prior.txt`."""
     if not isinstance(value, str) or value[:1] != "@":
         return value == UNIFORM
     if not is_named(value[1:]):

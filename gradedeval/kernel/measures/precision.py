@@ -414,8 +414,7 @@ def rank1(g: Gains) -> Floats:
 
 
 def _gap_details(g: Gains, *, norm: str | None = None) -> dict[str, Floats]:
-    """Return the expected precision over users, its terms by the users for whom the document is relevant, and the
-    ideal's terms."""
+    """Return the expected precision over users, its terms by users who find the document relevant, and the ideal's."""
     ideal = with_remainder(_divided_by(g, norm), g.gain.shape[1])
     return {"precision": g.gain.cumsum(1) / g.rank, "term": _terms(g), "ideal_term": ideal}
 

@@ -413,8 +413,7 @@ def hint_of(spelling: Spelling, table: Mapping[str, Measure]) -> str:
 
 
 def _nearest(name: str, names: Iterable[str]) -> str:
-    """Return the hint for a misspelt measure. Names are short, and a letter makes another measure: three letters match
-    only names of three."""
+    """Return the hint for a misspelt measure. Names are short: three letters match only names of three."""
     if len(name) < 4:
         names = [candidate for candidate in names if len(candidate) == len(name) == 3]
     distances = {candidate: _edits(name, candidate) for candidate in names if abs(len(candidate) - len(name)) < 3}

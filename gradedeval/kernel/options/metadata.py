@@ -18,11 +18,11 @@ from gradedeval.kernel.trec.lines import BYTE_ORDER_MARKS, decimal, decode, enco
 from gradedeval.kernel.trec.stream import Source, Stream, is_url
 
 
-def _digest(content: bytes) -> str:
-    """Return six hexadecimal digits of a checksum."""
+def _digest(lines: Iterable[bytes], separator: bytes = b"\n") -> str:
+    """Return six hexadecimal digits of a checksum of lines, whatever their order."""
     from hashlib import sha256  # most evaluations do without
 
-    return sha256(content).hexdigest()[:6]
+    return sha256(separator.join(sorted(lines))).hexdigest()[:6]
 
 
 # Documents: costs of their types, and gains of unjudged documents.
@@ -47,8 +47,7 @@ class Costs:
     @property
     def digest(self) -> str:
         """Six hexadecimal digits that change with any cost."""
-        lines = sorted(b"%b %b" % (name, repr(float(cost)).encode()) for name, cost in self.of.items())
-        return _digest(b"\n".join(lines))
+        return _digest(b"%b %b" % (name, repr(float(cost)).encode()) for name, cost in self.of.items())
 
 
 @dataclass(eq=False, repr=False)
@@ -77,7 +76,7 @@ class Fill:
     def digest(self) -> str:
         """Six hexadecimal digits that change with any gain."""
         rows = ((topic, docno, gain) for topic, documents in self.of.items() for docno, gain in documents.items())
-        return _digest(b"\n".join(sorted(b"%b\t%b\t%.6f" % row for row in rows)))
+        return _digest(b"%b\t%b\t%.6f" % row for row in rows)
 
 
 def read_fill(fill: Any) -> Any:
@@ -173,8 +172,8 @@ class Collapse:
         """The separator in quotes, or six hexadecimal digits that change with any line of the table."""
         if self.separator:
             return f'"{decode(self.separator)}"'
-        lines = sorted(b"%b\t%b" % pair for pair in self.of.items())
-        return f"table {_digest(b'|'.join(lines))}"
+        lines = (b"%b\t%b" % pair for pair in self.of.items())
+        return f"table {_digest(lines, b'|')}"
 
 
 def read_collapse(value: Any, option: Flag = flag.collapse) -> Any:
@@ -316,7 +315,7 @@ def read_topics(topics: Any) -> Any:
 
 def chosen_topics(topics: frozenset[bytes]) -> str:
     """Describe a choice of topics for the signature: their number, and six digits that identify the choice."""
-    return f"{len(topics)} chosen {plural(len(topics), 'topic')} {_digest(b'|'.join(sorted(topics)))}"
+    return f"{len(topics)} chosen {plural(len(topics), 'topic')} {_digest(topics, b'|')}"
 
 
 @dataclass(eq=False, repr=False)
@@ -356,7 +355,7 @@ class Slices:
     def digest(self) -> str:
         """Six hexadecimal digits that change with any label."""
         rows = ((column, topic, *labels) for column, of in self.of.items() for topic, labels in of.items())
-        return _digest("\n".join(sorted(map("\t".join, rows))).encode("utf-8", "surrogatepass"))
+        return _digest("\t".join(row).encode("utf-8", "surrogatepass") for row in rows)
 
     def unmatched(self, topics: Iterable[str]) -> list[str]:
         """Return a note for each column with topics that lack a label, or labels of no topic."""
@@ -450,8 +449,8 @@ class TopicWeights:
     @property
     def digest(self) -> str:
         """Six hexadecimal digits that change with any weight."""
-        lines = sorted(f"{topic}\t{float(weight)!r}" for topic, weight in self.of.items())
-        return _digest("\n".join(lines).encode("utf-8", "surrogatepass"))
+        lines = (f"{topic}\t{float(weight)!r}" for topic, weight in self.of.items())
+        return _digest(line.encode("utf-8", "surrogatepass") for line in lines)
 
     def unmatched(self, topics: Iterable[str]) -> list[str]:
         """Return a note if weights are of topics that do not count."""

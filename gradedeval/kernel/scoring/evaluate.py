@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
 
 def named_runs(run: Any, qrels: Any = None) -> dict[str, Any]:
-    """Return name -> run: `run` is one run, a list or iterator of runs, or a dict name -> run; a folder or pattern is
-    without the path `qrels`."""
+    """Return name -> run of one run, a list, an iterator or a dict of runs; a folder is without the path `qrels`."""
     if isinstance(run, list | tuple) and all(map(is_path, run)):
         sources = list(run)
     elif is_path(run):
@@ -335,8 +334,7 @@ def collected(
 
 
 def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int = 1) -> Qrels:
-    """Return the qrels, read with the options unless already a Qrels. Raises InputError for other files, with a hint
-    for a run."""
+    """Return the qrels, read with the options unless already a Qrels. Raises InputError, with a hint for a run."""
     if isinstance(qrels, Qrels):
         _check_read_by(options, qrels)
         return qrels

@@ -47,8 +47,7 @@ def check_measure(measure: Measure) -> None:
 
 
 def as_numbers(values: Any, place: str) -> Floats:
-    """Return an array of float64. Raises InputError for values that are not numbers or are masked, and for uneven
-    rows."""
+    """Return an array of float64. Raises InputError for masked values, uneven rows and anything but numbers."""
     if np.any(mask := getattr(values, "mask", False)) and isinstance(mask, np.ndarray):
         hint = "give documents without a grade the grade nan, and leave out ranks that hold none"
         raise InputError(place, "has masked values", hint, usage=True)
@@ -263,8 +262,7 @@ class JudgedLists:
         return values if self.order is None else values[self.order]
 
     def scores_of(self, scores: Any) -> Floats:
-        """Return the scores of documents, list after list. Raises InputError for a wrong number of scores, or if one is
-        not finite."""
+        """Return the scores of documents, list after list. Raises InputError for a wrong number, or if not finite."""
         documents = len(self.labels)
         values = as_numbers(scores, "scores").ravel()
         if len(values) != documents:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
@@ -135,19 +134,6 @@ def studentized_test(values: Floats, draws: int, seed: int, alpha: float) -> tup
     return p, low, high
 
 
-class Scale(NamedTuple):
-    """The summary of a measure over topics, and the range of a topic's scores."""
-
-    summary: Summary = "mean"
-    floor: float = -np.inf
-    ceiling: float = np.inf
-
-    @classmethod
-    def of(cls, measure: Measure) -> Scale:
-        """Return the scale of a measure."""
-        return cls(measure.reading.summary, measure.definition.floor, measure.definition.ceiling)
-
-
 def summary_intervals(
     runs: Sequence[tuple[Floats, Bools]], measures: Sequence[Measure | Summary], alpha: float
 ) -> Floats:
@@ -159,7 +145,12 @@ def summary_intervals(
     The interval of a geometric mean comes from logarithms, and its standard error is the mean times their standard
     error. Intervals stay within the range of the scale. All are nan for a single topic, or if a score is infinite.
     """
-    scales = [Scale(measure) if isinstance(measure, str) else Scale.of(measure) for measure in measures]
+    scales: list[tuple[Summary, float, float]] = []  # the summary of each, and the range of a topic's scores
+    for measure in measures:
+        if isinstance(measure, Measure):
+            scales.append((measure.reading.summary, measure.definition.floor, measure.definition.ceiling))
+        else:
+            scales.append((measure, -np.inf, np.inf))
     result = np.full((len(runs), len(scales), 3), np.nan)
     alike: dict[int, dict[tuple[int, int], Floats]] = {}  # summaries over as many topics share the samples
     for number, (score, included) in enumerate(runs):
@@ -168,7 +159,7 @@ def summary_intervals(
             if len(scores) > 1 and np.isfinite(scores).all():
                 alike.setdefault(len(scores), {})[number, column] = scores
     for topics, cells in alike.items():
-        summaries = [scales[column].summary for _, column in cells]
+        summaries = [scales[column][0] for _, column in cells]
         pairs = zip(cells.values(), summaries, strict=True)
         values = np.array([Reading(summary).tested(scores) for scores, summary in pairs])
         parts = summaries, standard_error(values), *studentized_interval(values, DRAWS, SEED, alpha)

@@ -160,8 +160,7 @@ def _saved(wide: Floats, narrow: Floats, least: float) -> tuple[Floats, Floats]:
 
 
 def could_save(human: Floats, machine: Floats) -> tuple[Floats, Floats]:
-    """Return `saved` for each row if the machine judged arbitrarily many other topics, from five or more topics judged
-    by both."""
+    """Return `saved` for each row if the machine judged arbitrarily many other topics, from five topics or more."""
     rectified = human - powers(human, machine, math.inf) * (machine - machine.mean(1, keepdims=True))
     return _saved(human.std(1, ddof=1), rectified.std(1, ddof=1), 1e-12)
 
@@ -292,8 +291,7 @@ def check_grades(people: Qrels, machine: Qrels, measures: Sequence[Measure], opt
 
 
 def _check_scales(people: Qrels, machine: Qrels, options: Options) -> None:
-    """Raise InputError if the scales of grades differ. Expected grades may stay below the top of the scale; so may all
-    grades if the top is set."""
+    """Raise InputError if scales of grades differ; expected grades, or with a set top all, may stay below the top."""
     human_top, machine_top = float(people.labels[-1]), float(machine.labels[-1])
     fractional = bool((machine.labels % 1).any())
     top = max(human_top, options.top_grade or 0)
@@ -382,8 +380,7 @@ def _topic_notes(scores: Scores, unknown: Sequence[str], place: str) -> list[str
 
 
 def _chosen_notes(scores: Scores, judged: set[str]) -> list[str]:
-    """Return a note if judged topics are not a random sample, by the first measure whose scores differ between
-    topics."""
+    """Return a note if judged topics are no random sample, by the first measure whose scores differ."""
     assert scores.machine is not None
     topics = np.array([topic in judged for topic in scores.machine.runs[0].topics], dtype=bool)
     means = np.array([run.score for run in scores.machine.runs]).mean(0)
@@ -440,8 +437,7 @@ class Estimated:
         return np.array(cells).reshape(len(self.people), len(self.measures), 3)
 
     def with_machine(self, filled: Mapping[str, list[Any]], run: str, column: int, by_topic: bool) -> dict[str, Any]:
-        """Return the rows of a run and a measure with the columns of estimates; topics that the machine alone judged
-        are added before the summary."""
+        """Return the rows of a run and a measure with estimates, and topics that the machine alone judged."""
         machine_run = next(candidate for candidate in self.machine if candidate.run == run)
         kept = machine_run.included[:, column]
         scores = np.where(kept, machine_run.score[:, column], np.nan).tolist()

@@ -32,8 +32,7 @@ def number_column(scores: Scores, name: str, percent: bool = False) -> Column:
 
 
 def printed_rows(scores: Scores, by_topic: bool, percent: bool = False, sliced: bool = False) -> Iterator[Row]:
-    """Yield the rows of the tidy table for printing, with slices and percentages if requested; counts are whole
-    numbers."""
+    """Yield the rows of the tidy table for printing, with slices and percentages if requested; counts are whole."""
     shares = {measure.label for measure in scores.measures if percent and is_share(measure)}
     counts = {measure.label for measure in scores.measures if measure.definition.summary == "total"}
     for row in scores.rows(by_topic, sliced):

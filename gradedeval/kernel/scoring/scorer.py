@@ -312,8 +312,7 @@ CACHED_SCORERS = 16
 
 
 def scorer_for(qrels: Qrels, measures: Sequence[Measure], options: Options, limits: Limits | None = None) -> Scorer:
-    """Return a scorer, cached in the qrels unless it reads further files or has measures by intent, which keep state of
-    topics."""
+    """Return a scorer, cached in the qrels unless it reads files or measures by intent, which keep state of topics."""
     key = (tuple((measure, measure.spellings) for measure in measures), options, limits)
     cache: dict[Any, Scorer] = qrels._scorers
     if (scorer := cache.get(key)) is not None:
@@ -465,8 +464,7 @@ class Scorer:
         }
 
     def _fill_in(self, fill: Fill) -> Qrels:
-        """Return the qrels with codes of filled documents, and add their gains to the tables of measures that use
-        them."""
+        """Return the qrels with codes of filled documents, and add their gains to the tables that use them."""
         from gradedeval.kernel.rankings.other_qrels import filled  # for one option only
 
         graded, gains, notes = filled(self.qrels, fill)
@@ -679,8 +677,7 @@ def residuals_and_bounds(
 
 
 def _residuals(scorer: Scorer, measure: Measure, table: GainTable, gains_of: GainsCache, score: Floats) -> Floats:
-    """Return 2 × topics: the residual of unjudged documents, and the total residual. The first is nan if the highest
-    score comes from the bounds."""
+    """Return 2 × topics: the residual of unjudged documents, nan if it comes from bounds; and the total residual."""
     highest = np.full((2, len(score)), np.nan)
     if measure.residual == "from_bounds" and not measure.by_intent:
         full_depth = scorer.options.residual_depth == "full" and measure.only_truncates
@@ -693,8 +690,7 @@ def _residuals(scorer: Scorer, measure: Measure, table: GainTable, gains_of: Gai
 
 
 def _difference(measure: Measure, table: GainTable, gains_of: GainsCache, score: Floats) -> Floats:
-    """Return the best case minus the score, signed, of a C/W/L measure; nan for other measures or if both are
-    infinite."""
+    """Return the best case minus the score, signed, of a C/W/L measure; nan for others or if both are infinite."""
     if not measure.definition.cwl or measure.by_intent or measure.judged_only:
         return np.full(len(score), np.nan)
     best = run_measure(measure, gains_of(table, measure, unjudged=table.top, tail=table.top))

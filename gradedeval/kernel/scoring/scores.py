@@ -237,8 +237,7 @@ def with_defaults(measure: Measure, options: Options) -> Measure:
 
 
 def gain_option(measure: Measure, options: Options) -> str:
-    """Return the option that sets the gains of a measure: `gain` or `rel`; "" if the measure states its own or neither
-    is given."""
+    """Return the option that sets the gains of a measure, `gain` or `rel`; "" if it states its own or none is given."""
     definition = measure.definition
     if dict(measure.parameters).keys() & set(definition.gain_parameters):
         return ""

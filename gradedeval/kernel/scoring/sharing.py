@@ -57,8 +57,7 @@ class Result:
 
 
 def work(scorer: Scorer, task: Task, progress: Progress = no_progress) -> Result:
-    """Return the result of a task, which depends on nothing else. `progress` shows the parts of a run that is read
-    whole."""
+    """Return the result of a task. `progress` shows the parts of a run that is read whole."""
     if "MALLOC_TRIM_THRESHOLD_" in os.environ:
         keep_freed_memory()
     if task.part is None:
@@ -123,8 +122,7 @@ def _placed_path(source: Any) -> Any:
 
 
 def _parts(source: Any, size: int, scorer: Scorer, workers: Workers) -> Sequence[RunPart]:
-    """Return the parts of a large file; empty for other runs, and for unreadable files: the worker reports the
-    error."""
+    """Return the parts of a large file; empty for other runs and unreadable files: the worker reports the error."""
     if not is_file(source) or size <= workers.limits.large_file or _stays_here(source):
         return []
     with suppress(InputError, NeedsLineReader), closing(Stream(Source(source))) as stream:

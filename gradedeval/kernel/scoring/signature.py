@@ -109,8 +109,7 @@ COUNTED = r"topics (?P<low>\d+)(\.\.(?P<high>\d+))? of (?P<all>\d+)(?P<missing> 
 
 
 def on_common_topics(text: str, common: int) -> str:
-    """Return the signature of scores on the `common` topics that all runs are scored on, from that of runs that may
-    have different topics."""
+    """Return the signature of scores on the `common` topics of all runs, from that of runs with different ones."""
     parts = re.split(BETWEEN, text)
     counted = [match for part in parts if (match := re.fullmatch(COUNTED, part))]
     numbers = {match[name] for match in counted for name in ("low", "high") if match[name]}

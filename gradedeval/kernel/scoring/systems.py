@@ -75,8 +75,7 @@ def _of_part(system: str, name: str | None, scores: Scores) -> Iterator[SystemRo
 
 
 def estimates(scores: Scores) -> Estimated | None:
-    """Return the estimates of a system, from each topic's mean over its seeds, as of a run called `ALL`; None without a
-    machine's judgments."""
+    """Return the estimates of a system from each topic's mean over its seeds; None without a machine's judgments."""
     if scores.machine is None:
         return None
     from gradedeval.kernel.scoring.predicted import Estimated  # few evaluations have predictions
@@ -107,8 +106,7 @@ def columns(scores: Scores) -> list[str]:
 
 
 def document(scores: Scores, layout: Layout, digits: int) -> Document:
-    """Return a row for each system: for each measure the mean and the deviation of its seeds; for programs a row for
-    each measure."""
+    """Return a row for each system with the mean and the deviation of its seeds; for programs one for each measure."""
     result = list(rows(scores))
     if layout == "long":
         names = columns(scores)

@@ -296,8 +296,7 @@ SAMPLE = 50
 
 
 def _few_judged_notes(run: GradedRun[BatchScores], source: Any, scorer: Scorer) -> list[Note]:
-    """Return the note on a run with hardly a judged document, which is read again; none if a few are judged, and no
-    change would make more ids match."""
+    """Return the note on a run with hardly a judged document, unless a few are judged and no change of ids helps."""
     judged, possible = sum(batch.judged for batch in run.batches), sum(batch.possible for batch in run.batches)
     if judged > FEW * possible or not any(batch.retrieved.any() for batch in run.batches):
         return []

@@ -115,16 +115,14 @@ class Applied:
 
     @property
     def falls(self) -> bool:
-        """Whether its bounds depend on relevant documents that were not retrieved, or are computed for this option
-        alone."""
+        """Whether its bounds depend on relevant documents not retrieved, or are computed for this option alone."""
         from gradedeval.kernel.measures.bounds import may_fall  # few evaluations have bounds
 
         return may_fall(self.measure) or ("bounds" not in self.options.given and self.has_bounds)
 
 
 def unused_options(measures: Sequence[Measure], options: Options, highest: float) -> list[Note]:
-    """Return a note for each option that the user gave but no measure uses; `highest` is the highest grade of the
-    qrels."""
+    """Return a note for each option given that no measure uses; `highest` is the highest grade of the qrels."""
     entries = [entry for name, entry in OPTIONS.items() if entry.use and name in options.given - options.may_be_unused]
     applied = [Applied(measure, options, highest) for measure in measures] if entries else []
     return [
@@ -146,8 +144,7 @@ def _stating(measures: Sequence[Measure], name: str, options: Options) -> list[s
 
 
 def unused_note(option: str, measures: Sequence[Measure], users: str, stating: Sequence[str] = ()) -> Note:
-    """Return the note that no measure uses an option: `users` would, and `stating` are notations of these with the
-    value."""
+    """Return the note that no measure uses an option: `users` would, and `stating` are notations with its value."""
     names = shorten([measure.label for measure in measures])
     hint = f"state it in the {plural(len(stating), 'measure')}: {shorten(stating)}" if stating else f"it is for {users}"
     return Note(f"{option}: no measure here uses it ({names})", hint, kind="unused-option")

@@ -223,8 +223,7 @@ class Viewing:
 
     @cached_property
     def past_end(self) -> Floats:
-        """topics: the expected number of ranks viewed past the end; 0 if nobody gets there, even if `rest` is
-        infinite."""
+        """topics: the expected number of ranks viewed past the end; 0 if nobody gets there, even if `rest` is inf."""
         reached = self.at_tail > 0
         return np.where(reached, self.at_tail * np.where(reached, self.rest, 0), 0)
 
@@ -472,8 +471,7 @@ def _viewing(
 
 
 def _parameters(continuation: Continuation) -> tuple[list[inspect.Parameter], list[inspect.Parameter]]:
-    """Return the named parameters of C, and `**others`. Raises TypeError for further positional parameters, and for
-    parameters without a default."""
+    """Return the named parameters of C, and `**others`. Raises TypeError for others, and for missing defaults."""
     arguments = [*inspect.signature(continuation).parameters.values()]
     parameters = arguments[1:]
     named = [parameter for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
@@ -492,8 +490,7 @@ def _parameters(continuation: Continuation) -> tuple[list[inspect.Parameter], li
 
 
 def _in_parts(g: Gains, last: int) -> list[Gains]:
-    """Split the topics into parts that are evaluated together down to rank `last`; empty if a single part holds all.
-    Raises InputError if that is too deep."""
+    """Split the topics into parts that are evaluated together down to rank `last`; empty if one part holds all."""
     if last > LAST_RANK:
         raise InputError("", f"rank {last:,} is too deep", f"the maximum cutoff or horizon is {LAST_RANK:,}")
     size = max(1, CELLS // max(last, 1))

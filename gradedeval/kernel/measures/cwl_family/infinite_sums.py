@@ -59,8 +59,7 @@ def damped(fall: float, start: Any, power: int) -> Floats:
 
 
 def _lerch(x: Floats, rate: float, power: int) -> Floats:
-    """Return Σ_{m≥0} e^(−rate·m) (x / (x + m))^power, for a large x and a small rate (a large one leaves nothing to
-    add)."""
+    """Return Σ_{m≥0} e^(−rate·m) (x / (x + m))^power, for a large x and a small rate: a large one leaves nothing."""
     slope, curve, twist = power / x, power * (power + 1) / x**2, power * (power + 1) * (power + 2) / x**3
     first = rate + slope
     third = rate**3 + 3 * rate**2 * slope + 3 * rate * curve + twist
@@ -276,8 +275,7 @@ def _panel(chances: Chances, start: float, width: float) -> tuple[float, float] 
 
 @lru_cache(1)
 def _chebyshev() -> tuple[Floats, Floats, Floats, Floats]:
-    """Return points from −1 to 1; the matrices from values there to Chebyshev coefficients, integrals from −1, and
-    slopes."""
+    """Return points from −1 to 1; the matrices from values to Chebyshev coefficients, integrals and slopes."""
     from numpy.polynomial import chebyshev
 
     angles = np.pi * np.arange(NODES)[::-1] / (NODES - 1)

@@ -237,7 +237,10 @@ def alpha_dcg(g: Gains, *, alpha: float = 0.5, norm: str = "none") -> Floats:
     scores = _novel_dcg(intents, alpha)
     if norm == "none":
         return intents.total(scores)
-    return safe_divide(intents.marginal(scores), np.full(len(g.gain), _best_dcg(alpha, g.last_rank)))
+    # Of an intent with a relevant document at every rank: Σ_{i≤k} (1 − α)^(i−1) / log2(i+1).
+    terms = int(min(_enough(alpha), g.last_rank))
+    best = float(((1 - alpha) ** np.arange(terms) / divisor(np.arange(1.0, terms + 1))).sum())
+    return safe_divide(intents.marginal(scores), np.full(len(g.gain), best))
 
 
 @measure(cutoff="renormalizes", intents=True, checks={"alpha": SHARE})  # no ceiling: as nerria
@@ -309,12 +312,6 @@ def _patient(g: Gains, alpha: float, beta: float) -> Floats:
         ranks = np.maximum(g.last_rank - g.retrieved, 0)
         score += remaining * g.tail * beta ** g.retrieved.astype(np.float64) * (1 - goes_on**ranks) / (1 - goes_on)
     return score
-
-
-def _best_dcg(alpha: float, end: float) -> float:
-    """Return Σ_{i≤k} (1 − α)^(i−1) / log2(i+1): the sum for an intent with a relevant document at every rank."""
-    terms = int(min(_enough(alpha), end))
-    return float(((1 - alpha) ** np.arange(terms) / divisor(np.arange(1.0, terms + 1))).sum())
 
 
 def _enough(alpha: float) -> float:

@@ -145,10 +145,8 @@ def _lines(name: str) -> Lines:
         return tuple(numbered_lines(stream))
 
 
-@lru_cache
-def _far_lines(url: str) -> Lines:
-    """Return the lines of a URL, which is fetched once."""
-    return _lines(url)
+_far_lines = lru_cache(_lines)
+"""The lines of a URL, which is fetched once."""
 
 
 @cached_reader

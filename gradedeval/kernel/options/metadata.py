@@ -494,16 +494,13 @@ def unmatched_notes(queries: Queries | None, slices: Slices | None, topics: Iter
 
 
 def _labels(of: Mapping[Any, Any]) -> dict[str, tuple[str, ...]]:
-    """Return topic -> labels, without topics that have none."""
-    labels_of = {str(topic): _several(value) for topic, value in of.items()}
+    """Return topic -> its distinct labels, without topics that have none."""
+    labels_of = dict[str, tuple[str, ...]]()
+    for topic, value in of.items():
+        values = [value] if isinstance(value, str) or not isinstance(value, Iterable) else value
+        words = (word.strip() for item in values for word in _label(item).split("|"))
+        labels_of[str(topic)] = tuple(dict.fromkeys(filter(None, words)))
     return {topic: labels for topic, labels in labels_of.items() if labels}
-
-
-def _several(value: Any) -> tuple[str, ...]:
-    """Split a value into distinct labels."""
-    values = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
-    words = [word.strip() for item in values for word in _label(item).split("|")]
-    return tuple(dict.fromkeys(word for word in words if word))
 
 
 def _label(value: Any) -> str:

@@ -183,8 +183,7 @@ LAYERED = 1 << 21
 
 
 def exactness(measure: Measure, *, over_ties: bool = False) -> Exactness:
-    """Return whether bounds of the measure, or of its means over the orders of tied documents, are exact (both are
-    reached), safe (never exceeded), or none."""
+    """Return whether bounds of the measure, or of its means over tied orders, are exact (reached), safe, or none."""
     rule = measure.bounds
     if rule == "none" or (over_ties and isinstance(rule, Bounds) and not rule.over_ties):
         return "none"

@@ -95,8 +95,7 @@ class Intents:
         return best
 
     def share_left(self, may_open: Bools) -> Floats:
-        """Return the share of the weight that the intents keep if all `open` ones enter, in the topics with `may_open`:
-        topics."""
+        """Return the share of weight that intents keep if all `open` ones enter, in topics with `may_open`: topics."""
         weight = row_sums(self.weight.T)
         return safe_divide(weight, weight + row_sums((self.open & may_open).T))
 

@@ -185,8 +185,7 @@ def _parameters(text: str, inside: str) -> list[tuple[str, Value]]:
 
 
 def plain_value(value: Any) -> Any:
-    """Return a value of Python or NumPy in the types of notation: a float for an integer with more digits than any
-    cutoff, a tuple for a list of numbers."""
+    """Return a value of Python or NumPy in the types of notation: lists as tuples, too long integers as floats."""
     value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, str | float) or (isinstance(value, int) and abs(value) <= LAST_CUTOFF):
         return value

@@ -75,8 +75,7 @@ def _listed(weights: Floats, last: float) -> Weights:
 
 
 def powers(beta: float, after: int, last: float) -> float:
-    """Return Σ i^−β over the ranks after `after`, down to `last`, which may be infinite for β > 1; by
-    Euler–Maclaurin."""
+    """Return Σ i^−β over the ranks after `after` down to `last`, infinite if β > 1 allows; by Euler–Maclaurin."""
     if last <= after:
         return 0.0
     near = np.arange(after + 1.0, min(last, max(after, FAR)) + 1)

@@ -96,8 +96,7 @@ class Number:
         return self._within(_whole(digits) if self.whole else float(digits), digits)
 
     def check(self, value: Any) -> Any:
-        """Convert a number of Python or NumPy to an int or a float. Raises InputError (usage) if it is not one within
-        limits."""
+        """Convert a number of Python or NumPy to int or float. Raises InputError (usage) unless it is within limits."""
         if self.word is not None and isinstance(value, str) and value == self.word:
             return value
         if isinstance(value, bool) or not isinstance(value, _INTEGRAL if self.whole else _REAL):
@@ -137,8 +136,7 @@ class Number:
 
 
 def _whole(digits: str) -> float:
-    """Parse the digits of a whole number. A number longer than any limit becomes infinity: Python is slow to convert
-    thousands of digits, or refuses to."""
+    """Parse the digits of a whole number; infinity beyond any limit, for which Python is slow or refuses."""
     significant = digits.lstrip("+-0") or "0"
     size = int(significant) if len(significant) <= len(str(LARGEST)) else math.inf
     return -size if digits.startswith("-") else size
@@ -319,8 +317,7 @@ def read_gain(gain: Any) -> Any:
 
 
 def read_unseen(value: Any) -> Any:
-    """Read the number of relevant documents that no run retrieved: a whole number, or infinity, also as the text
-    `inf`."""
+    """Read the number of relevant documents that no run retrieved: a whole number, or infinity as text or number."""
     if isinstance(value, float):
         if value == math.inf:
             return value
@@ -599,8 +596,7 @@ class Options:
         return self
 
     def top_of(self, highest: float) -> float:
-        """Return the top grade of the scale: the option's, else the higher of the preset's and `highest` (the
-        qrels')."""
+        """Return the top grade of the scale: the option's, else the higher of the preset's and the qrels' `highest`."""
         if self.top_grade is not None:
             return self.top_grade
         return max(highest, PRESETS[self.like].top_grade or highest) if self.like else highest

@@ -25,6 +25,7 @@ def _digest(lines: Iterable[bytes], separator: bytes = b"\n") -> str:
     return sha256(separator.join(sorted(lines))).hexdigest()[:6]
 
 
+# Each `read_…` returns a value of any other type unchanged, which the check of the option refuses.
 # Documents: costs of their types, and gains of unjudged documents.
 
 
@@ -80,8 +81,7 @@ class Fill:
 
 
 def read_fill(fill: Any) -> Any:
-    """Read gains from a dict topic -> docno -> gain, or from a DataFrame or a file with the columns topic, docno and
-    gain, in a file also seen; return anything else unchanged."""
+    """Read gains from a dict topic -> docno -> gain, or a DataFrame or a file with topic, docno, gain (and seen)."""
     gains: dict[bytes, dict[bytes, float]] = {}
     columns = ("topic", "docno", "gain")
     if isinstance(fill, Mapping) or hasattr(fill, "columns"):
@@ -122,7 +122,7 @@ def _fill_rows(fill: Any, columns: Sequence[str]) -> Iterator[tuple[Any, Any, An
 
 
 def read_costs(costs: Any) -> Any:
-    """Read costs from a dict, or from a file with lines of `type cost`; return anything else unchanged."""
+    """Read costs from a dict, or from a file with lines of `type cost`."""
     if isinstance(costs, Mapping):
         return Costs({encode(str(name)): plain_value(cost) for name, cost in costs.items()})
     if not isinstance(costs, str | os.PathLike):
@@ -177,8 +177,7 @@ class Collapse:
 
 
 def read_collapse(value: Any, option: Flag = flag.collapse) -> Any:
-    """Read the rule for chunks: an existing file or a dict is a table chunk -> document, any other text a separator;
-    return anything else unchanged."""
+    """Read the rule for chunks: a file or a dict is a table chunk -> document, any other text a separator."""
     if isinstance(value, Mapping):
         table = {encode(str(chunk)): encode(str(document)) for chunk, document in value.items()}
         if not table:
@@ -272,8 +271,7 @@ class Labels:
 
 
 def read_labels(labels: Any) -> Any:
-    """Read labels with their grades from a dict, or from text such as `HRel=2,Rel=1`; return anything else
-    unchanged."""
+    """Read labels with their grades from a dict, or from text such as `HRel=2,Rel=1`."""
     if isinstance(labels, str):
         pairs = [pair.rpartition("=")[::2] for pair in labels.split(",")]
     elif isinstance(labels, Mapping):
@@ -296,7 +294,7 @@ def read_labels(labels: Any) -> Any:
 
 
 def read_topics(topics: Any) -> Any:
-    """Read topic ids from a list, or from the first field of every line of a file; return anything else unchanged."""
+    """Read topic ids from a list, or from the first field of every line of a file."""
     if isinstance(topics, str | os.PathLike):
         from gradedeval.kernel.trec.line_reader import check_text, whole_lines  # few choose topics
 
@@ -380,7 +378,7 @@ def _unmatched(place: str, noun: str, values: Mapping[str, Any], topics: Iterabl
 
 
 def read_queries(source: Any) -> Any:
-    """Read the texts of topics from any source of `topic_table`; return anything else unchanged."""
+    """Read the texts of topics from any source of `topic_table`."""
     if isinstance(source, Queries):
         return source
     from gradedeval.kernel.trec.small_tables import topic_table
@@ -466,8 +464,7 @@ class TopicWeights:
 
 
 def read_topic_weights(source: Any) -> Any:
-    """Read weights of topics from a file with lines of `topic weight`, a dict, or a DataFrame with the columns topic
-    and weight; return anything else unchanged."""
+    """Read weights of topics from a dict, or from a file or a DataFrame with the columns topic and weight."""
     from gradedeval.kernel.trec.small_tables import SmallTable, topic_table
 
     if isinstance(source, Mapping):

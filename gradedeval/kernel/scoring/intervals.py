@@ -64,8 +64,7 @@ def centered(values: Floats) -> Floats:
 
 
 def samples(values: Floats, draws: int, seed: int) -> Iterator[tuple[slice, Floats, Floats]]:
-    """Yield bootstrap samples of topics for some rows of values at a time: the rows, and rows × draws their means and
-    Student's t. All rows share the samples."""
+    """Yield bootstrap samples for some rows of values at a time: the rows, and rows × draws means and Student's t."""
     topics = values.shape[1]
     cost = (2 if topics < MANY_TOPICS else 8) * topics  # samples of many topics stay in the processor's cache
     for rows in progress("draws")(chunks(len(values), 4 * draws)):

@@ -264,8 +264,7 @@ def check_judgments(people: Qrels, machine: Qrels, measures: Sequence[Measure], 
 
 
 def _too_few_others(people: Qrels, machine: Qrels, others: int, by_people: int) -> InputError:
-    """Return the error of a machine's judgments with fewer than two topics that people did not judge. `by_people`:
-    number of topics that people alone judged."""
+    """Return the error of a machine with fewer than two other topics; people alone judged `by_people` topics."""
     has = f"has {'only one' if others else 'no'} other topic than {people.place}"
     if machine.digest == people.digest:
         problem, hint = f"holds the same judgments as {people.place}", f"{flag.predicted} takes those of a machine"
@@ -544,8 +543,7 @@ def summarized(human: Floats, machine: Floats, others: Floats, reading: Reading,
 
 
 def heavy_notes(estimates: Iterable[tuple[str, float, str]]) -> list[Note]:
-    """Return a note on estimates whose variance is mostly due to a single topic, given with its share of the variance
-    of h − λ m, and the label of the estimate."""
+    """Return a note on estimates whose variance is mostly due to one topic: topic, its share, and the label."""
     named = [f"topic {topic} has {100 * share:.0f}% of that of {label}" for topic, share, label in estimates]
     if not named:
         return []

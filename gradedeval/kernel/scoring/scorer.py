@@ -427,8 +427,7 @@ class Scorer:
         )
 
     def grades_of(self, measure: Measure) -> Grades:
-        """Return the grade scale of a measure: its top grade comes from the options, the preset or the qrels, which
-        must not have a higher one."""
+        """Return the grade scale of a measure: options, preset or qrels set its top, which no grade may exceed."""
         options, highest = self.options, float(self.qrels.labels[-1])
         top = options.top_of(highest)
         lists_gains = isinstance(measure.gain, tuple) or str(measure.gain).startswith("@")
@@ -548,8 +547,7 @@ class Scorer:
     def merge(
         self, name: str, batches: Sequence[BatchScores], topics: list[bytes], missing: int = 0, format: str = ""
     ) -> RunScores:
-        """Merge scored batches to the scores of a run over `topics`, of which the run lacks `missing`; the last batch
-        of a topic counts."""
+        """Merge batches to the scores of a run, which lacks `missing` of `topics`; the last batch of a topic counts."""
         first = batches[0]
         scored, values, bounds, empty = first.topics, first.values, first.bounds, first.empty
         if len(batches) > 1:
@@ -759,8 +757,7 @@ def _best(
 
 
 def unseen_note(place: str, condition: str) -> Note:
-    """Return the note on the assumption that unjudged documents outside the runs, as in `neither run retrieved`, are
-    not relevant."""
+    """Return the note that unjudged documents outside the runs, as in `neither run retrieved`, are not relevant."""
     text = f"{place}: unjudged documents that {condition} are taken as not relevant"
     return Note(text, f"use {flag.unseen:N} to assume that some are relevant", kind="unseen")
 

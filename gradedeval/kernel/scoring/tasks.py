@@ -100,8 +100,7 @@ def map_run(
     merged: PartResult[Made] | None = None,
     name: str = "run",
 ) -> GradedRun[Made]:
-    """Apply `work` to each part of a run; processes share a large file. `merged`: results of its parts, if known.
-    Raises InputError as `grade_run`."""
+    """Apply `work` to each part of a run, or take the `merged` results of parts. Raises InputError as `grade_run`."""
     if isinstance(source, GradedRun):
         return source.with_batches(work(GradedPart(source.batches)).batches)
     if not is_file(source):

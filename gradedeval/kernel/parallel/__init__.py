@@ -218,16 +218,12 @@ class Workers:
                     raise result.error
 
     def _results(
-        self,
-        work: Callable[[Task], Result],
-        tasks: Sequence[Task],
-        once: Callable[[Task], bool] = lambda task: False,
-        obsolete: Callable[[Task], bool] = lambda task: False,
+        self, work: Callable[[Task], Result], tasks: Sequence[Task], *rules: Callable[[Task], bool]
     ) -> Generator[tuple[int, Result | Raised], None, None]:
         from gradedeval.kernel.parallel.executors import CannotShare, results
 
         try:
-            yield from results(work, tasks, self.count, self.executor, once, obsolete)
+            yield from results(work, tasks, self.count, self.executor, *rules)
         except CannotShare:
             yield from enumerate(map(work, tasks))
 

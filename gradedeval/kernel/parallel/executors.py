@@ -401,8 +401,8 @@ def results(
     tasks: Sequence[Task],
     count: int,
     executor: futures.Executor | None,
-    once: Callable[[Task], bool],
-    obsolete: Callable[[Task], bool],
+    once: Callable[[Task], bool] = lambda task: False,
+    obsolete: Callable[[Task], bool] = lambda task: False,
 ) -> Generator[tuple[int, Result | Raised], None, None]:
     """Yield number and result of each task, in order of completion, as for `Workers.imap_unordered`.
 

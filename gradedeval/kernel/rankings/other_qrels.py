@@ -265,14 +265,13 @@ class Subtopics:
         """Return a number for each code that depends only on the label and the grades, in any file."""
         from hashlib import sha256
 
-        columns = zip(labels.tolist(), self.grade.T.tolist(), strict=True)
-        return np.array([int(sha256(_canonical(*column)).hexdigest()[:12], 16) for column in columns], dtype=np.float64)
-
-
-def _canonical(label: float, grades: list[float]) -> bytes:
-    while grades and not grades[-1]:
-        grades.pop()
-    return f"{label + 0.0} {[grade + 0.0 for grade in grades]}".encode()
+        marks = []
+        for label, grades in zip(labels.tolist(), self.grade.T.tolist(), strict=True):
+            while grades and not grades[-1]:
+                grades.pop()
+            text = f"{label + 0.0} {[grade + 0.0 for grade in grades]}"
+            marks.append(int(sha256(text.encode()).hexdigest()[:12], 16))
+        return np.array(marks, dtype=np.float64)
 
 
 def by_subtopic(

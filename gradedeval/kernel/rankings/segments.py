@@ -4,7 +4,7 @@ before they are graded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -130,7 +130,7 @@ def _columns(block: Block, rows: grading.Rows) -> dict[str, NDArray[Any]]:
 
 
 class InterleavedTopics:
-    """The documents of all blocks, about 35 bytes each; docnos are read from the stream on demand."""
+    """The documents of all blocks, about 35 bytes each, then by topic; docnos are read from the stream on demand."""
 
     def __init__(self, stream: Stream, limits: Limits) -> None:
         self.topics = TopicCodes(limits)
@@ -153,50 +153,33 @@ class InterleavedTopics:
                 self._columns.setdefault(name, _Column(column.dtype, expected, self._limits.gathered)).add(column)
 
     def parts(self) -> list[InterleavedPart]:
-        """Return all documents in parts of whole topics, and release them here."""
-        columns = {name: column.all() for name, column in self._columns.items()}
-        self._columns.clear()
-        by_topic = ByTopic(self.topics.names, columns, self.text.reader)
-        return [InterleavedPart(by_topic, *bounds) for bounds in by_topic.bounds(self._limits.gathered)]
-
-
-class ByTopic:
-    """Documents by topic."""
-
-    def __init__(
-        self, names: list[bytes], columns: dict[str, NDArray[Any]], token: Callable[[int, int], bytes]
-    ) -> None:
-        topic = columns.pop("topic")
-        counts = np.bincount(topic, minlength=len(names))
-        self._names, self._columns, self._token = names, columns, token
-        self._order = _by_topic(topic)
-        self._present = np.flatnonzero(counts)
+        """Return all documents in parts of whole topics, of as many documents as are graded at once."""
+        topic = self._columns.pop("topic").all()
+        counts = np.bincount(topic, minlength=len(self.topics.names))
+        self._order, self._present = _by_topic(topic), np.flatnonzero(counts)
         self._ends = np.append(0, np.cumsum(counts[self._present]))
-
-    def bounds(self, documents: int) -> Iterator[tuple[int, int]]:
-        """Yield begin and end of stretches of topics with at most `documents` documents together, or of one larger
-        topic."""
-        first = 0
+        parts, first = list[InterleavedPart](), 0
         while first < len(self._present):
-            full = int(np.searchsorted(self._ends, self._ends[first] + documents, side="right")) - 1
-            yield first, max(first + 1, full)
-            first = max(first + 1, full)
+            full = int(np.searchsorted(self._ends, self._ends[first] + self._limits.gathered, side="right")) - 1
+            parts.append(InterleavedPart(self, first, max(first + 1, full)))
+            first = parts[-1].end
+        return parts
 
     def rows(self, first: int, end: int) -> grading.Rows:
         """Return the documents of some topics, topic after topic."""
         order = self._order[self._ends[first] : self._ends[end]]
-        part = {name: column[order] for name, column in self._columns.items()}
-        names = [self._names[topic] for topic in self._present[first:end].tolist()]
+        part = {name: column.all()[order] for name, column in self._columns.items()}
+        names = [self.topics.names[topic] for topic in self._present[first:end].tolist()]
         columns: dict[str, Any] = {name: part.get(name) for name in grading.COLUMNS}
         size = np.diff(self._ends[first : end + 1])
-        return grading.Rows(names, np.arange(end - first), size, **columns, buffer=None, token=self._token)
+        return grading.Rows(names, np.arange(end - first), size, **columns, buffer=None, token=self.text.reader)
 
 
 @dataclass(eq=False, repr=False)
 class InterleavedPart:
     """Some topics with all their documents, with numbers from `first` to before `end`."""
 
-    gathered: ByTopic
+    gathered: InterleavedTopics
     first: int
     end: int
 

@@ -9,7 +9,7 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import IO, Any
@@ -178,18 +178,14 @@ class BackgroundDecompressor:
         self._end: Any = None  # at the end: empty bytes, or an error
         self._thread: Any = None
         if ahead:
-            self._start(place)
+            from queue import Queue
+            from threading import Thread
 
-    def _start(self, place: str) -> None:
-        from queue import Queue
-        from threading import Thread
-
-        self._queue: Any = Queue(AHEAD)
-        self._thread = Thread(target=self._fill, name=f"decompress {place}", daemon=True)
-        try:
-            self._thread.start()
-        except RuntimeError:  # limits of processes count threads, too
-            self._thread = None
+            self._queue: Any = Queue(AHEAD)
+            thread = Thread(target=self._fill, name=f"decompress {place}", daemon=True)
+            with suppress(RuntimeError):  # limits of processes count threads, too
+                thread.start()
+                self._thread = thread
 
     def _fill(self) -> None:
         end: Any = b""
@@ -247,8 +243,9 @@ class ReplayablePipe:
     """A pipe that can be read again, because its bytes are kept."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
-        self._pipe = pipe
-        self._file: Any = None
+        from tempfile import SpooledTemporaryFile  # only for pipes
+
+        self._pipe, self._file = pipe, SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
         self._position = self._size = 0
 
     def read(self, size: int) -> bytes:
@@ -258,19 +255,12 @@ class ReplayablePipe:
         else:
             fetch = getattr(self._pipe, "read1", self._pipe.read)
             data = fetch(size) or b""
-            self._keep(data)
+            with temporary_file_errors():
+                self._file.seek(self._size)
+                self._file.write(data)
+            self._size += len(data)
         self._position += len(data)
         return data
-
-    def _keep(self, data: bytes) -> None:
-        if self._file is None:
-            from tempfile import SpooledTemporaryFile  # only for pipes
-
-            self._file = SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
-        with temporary_file_errors():
-            self._file.seek(self._size)
-            self._file.write(data)
-        self._size += len(data)
 
     def readinto(self, view: memoryview) -> int:
         data = self.read(min(len(view), PIECE))

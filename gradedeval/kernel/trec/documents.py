@@ -519,8 +519,8 @@ def _record_of(
         skipped.add(_invalid(skipped.place, line, error.msg), line)
 
 
-def _invalid(place: str, line: int, problem: str) -> InputError:
-    return InputError(f"{place}:{line}", f"is not valid JSON ({problem})", "write the file again", kind="format")
+def _invalid(place: str, line: int, problem: str, hint: str = "write the file again") -> InputError:
+    return InputError(f"{place}:{line}", f"is not valid JSON ({problem})", hint, kind="format")
 
 
 def _columns_of(pieces: Iterable[tuple[Sequence[int], list[Any]]], skipped: Skipped, kind: str) -> TableColumns:
@@ -669,7 +669,7 @@ def json_rows(text: str, place: str, needed: Sequence[str], hint: str) -> tuple[
     except json.JSONDecodeError as error:
         document = None
         if not _is_object(text.lstrip().partition("\n")[0]):
-            raise _invalid_rows(error, f"{place}:{error.lineno}", hint) from None
+            raise _invalid(place, error.lineno, error.msg, hint) from None
     is_document = isinstance(document, dict) and isinstance(document.get("rows"), list)
     if is_document:
         pairs = _rows_of(text, len(document["rows"]))
@@ -695,10 +695,6 @@ def _is_object(text: str) -> bool:
         return False
 
 
-def _invalid_rows(error: json.JSONDecodeError, place: str, hint: str) -> InputError:
-    return InputError(place, f"is not valid JSON ({error.msg})", hint, kind="format")
-
-
 def _rows_of(text: str, count: int) -> Iterator[tuple[int, Any]]:
     """Yield the rows of a valid document with their lines. Within strings the quotes of '"rows"' would be escaped."""
     decoder, line, counted = json.JSONDecoder(), 1, 0
@@ -719,4 +715,4 @@ def _lines_of(text: str, place: str, hint: str) -> Iterator[tuple[int, Any]]:
             try:
                 yield line, read_json(row)
             except json.JSONDecodeError as error:
-                raise _invalid_rows(error, f"{place}:{line}", hint) from None
+                raise _invalid(place, line, error.msg, hint) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 _WORDS = {"type": "Q0", "subtopic": "iteration"}
@@ -64,10 +64,6 @@ class LineLayout:
         if not self.separator:
             return line.split()
         return [field.strip() for field in line.split(self.separator)] if line.strip() else []
-
-    def after(self, skip: int, *notes: str) -> LineLayout:
-        """Return the layout for a file with bytes to skip before these lines."""
-        return replace(self, skip=skip, notes=(*self.notes, *notes))
 
 
 RUN = LineLayout("trec", ("topic", "type", "docno", "rank", "score", "tag"))

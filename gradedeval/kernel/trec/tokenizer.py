@@ -234,12 +234,15 @@ class Lines(Protocol):
 
     def length(self, column: int) -> NDArray[Any]:
         """Return the bytes of a field in each line."""
+        return self.end(column) - self.start(column)
 
     def word(self, column: int) -> Word:
         """Return the words of a field."""
+        return gather(self.buffer, self.start(column), self.length(column))
 
     def trailing_bytes(self, column: int) -> TrailingBytes:
         """Return the last bytes of a field."""
+        return gather_trailing(self.buffer, self.end(column))
 
     def tokens(self, column: int, rows: Ints) -> list[bytes]:
         """Return a field of some lines."""
@@ -327,7 +330,7 @@ class ShortLines(Lines):
         begin = self.begins[column]
         position, width = int(begin[0]), self.rows.shape[1]
         if not (begin == position).all():
-            return gather(self.buffer, self.start(column), self.length(column))
+            return super().word(column)
 
         def word(offset: int, rows: Any) -> Words:
             if position + offset + 8 <= width:
@@ -344,7 +347,7 @@ class ShortLines(Lines):
         end = self.ends[column]
         first, last = int(end.min()), int(end.max())
         if last - first > 7 or not 9 <= first <= self.rows.shape[1] - 7:
-            return gather_trailing(self.buffer, self.end(column))
+            return super().trailing_bytes(column)
 
         def nine(rows: slice) -> tuple[Words, Words]:
             low, high = self._column(first - 9)[rows].copy(), self._column(first - 1)[rows].copy()
@@ -697,15 +700,6 @@ class AnyLines(Lines):
 
     def end(self, column: int, rows: Ints | slice = ALL) -> Ints:
         return self.bounds(column)[1][rows]
-
-    def length(self, column: int) -> Ints:
-        return self.end(column) - self.start(column)
-
-    def word(self, column: int) -> Word:
-        return gather(self.buffer, self.start(column), self.length(column))
-
-    def trailing_bytes(self, column: int) -> TrailingBytes:
-        return gather_trailing(self.buffer, self.end(column))
 
 
 def commas_to_tabs(text: Bytes) -> None:

@@ -183,7 +183,9 @@ def fitted(table: Table, digits: int | None, view: View) -> str:
     header, *body = table.cells(digits)
     widths = [max(map(across, column)) for column in zip(header, *body, strict=True)]
     if _total(widths) > view.width and any(column.cut for column in table.columns):
-        body = _cut(table, body, widths, view.width)
+        excess = _total(widths) - view.width
+        wide = {n: max(LEAST, widths[n] - excess) for n, column in enumerate(table.columns) if column.cut}
+        body = [[cut(cell, wide[n]) if n in wide else cell for n, cell in enumerate(row)] for row in body]
         widths = [max(map(across, column)) for column in zip(header, *body, strict=True)]
     if _total(widths) <= view.width or (table.pipeline and not view.terminal):
         return _aligned(table, [[name] for name in header], [[[cell] for cell in row] for row in body], widths)
@@ -198,12 +200,6 @@ def fitted(table: Table, digits: int | None, view: View) -> str:
     if _total(widths) <= view.width:
         return _aligned(table, heads, grid, widths)
     return _in_parts(table, digits, view, widths) or _stacked(header, body, view.width)
-
-
-def _cut(table: Table, body: list[list[str]], widths: list[int], width: int) -> list[list[str]]:
-    """Cut cells of columns that may be cut, so that the table fits."""
-    wide = {n: max(LEAST, widths[n] - (_total(widths) - width)) for n, column in enumerate(table.columns) if column.cut}
-    return [[cut(cell, wide[n]) if n in wide else cell for n, cell in enumerate(row)] for row in body]
 
 
 def _rooms(table: Table, header: list[str], body: list[list[str]], widths: list[int], width: int) -> dict[int, int]:

@@ -69,8 +69,8 @@ class Docnos:
 
     def __getitem__(self, rows: Any) -> Docnos:
         """Return some docnos, in any order."""
-        hashes_of_rows = None if self.known is None else self.known[rows]
-        return Docnos(self.buffer, self.start[rows], self.length[rows], hashes_of_rows)
+        known = None if self.known is None else self.known[rows]
+        return Docnos(self.buffer, self.start[rows], self.length[rows], known)
 
     @cached_property
     def hashed(self) -> Words:

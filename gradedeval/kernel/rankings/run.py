@@ -726,7 +726,7 @@ def check_values_swapped(run: Any, qrels: Qrels, options: Options, judged: Any =
             problem = "looks like a run, and the run like qrels"
             raise InputError(qrels.place, problem, SWAP, usage=True, kind="swapped-files")
         return
-    distinct = np.unique(np.concatenate(scores))
+    distinct, doubt = np.unique(np.concatenate(scores)), ""
     count = sum(map(len, scores))
     counts_down = all(len(set(values.tolist())) == len(values) == np.ptp(values) + 1 for values in scores)
     if len(scores) > 1 and max(map(len, scores)) < 3:  # one or two grades also count down
@@ -734,8 +734,7 @@ def check_values_swapped(run: Any, qrels: Qrels, options: Options, judged: Any =
     all_differ = len(qrels.labels) == int(qrels.counts.count.sum())
     like_scores = all_differ and (qrels.labels[qrels.labels % 1 > 0] > 1).any()  # one is a fraction above 1
     if fractions and not (distinct % 1).any() and (not counts_down or like_scores):
-        problem = f"{qrels.place}: grades are fractions, and the run's scores whole numbers"
-        qrels.notes.append(Note(problem, SWAPPED, kind="swapped"))
+        doubt = "grades are fractions, and the run's scores whole numbers"
     are_many = len(qrels.labels) > max(MANY, len(distinct) - 1) and count >= max(MANY, 2 * len(distinct))
     are_few = np.abs(distinct).max() <= HIGHEST and len(distinct) <= FEW_GRADES and not (distinct % 1).any()
     if are_many and are_few and not counts_down:
@@ -746,11 +745,12 @@ def check_values_swapped(run: Any, qrels: Qrels, options: Options, judged: Any =
     if falls and not fractions and are_grades:
         if qrels.labels[-1] > SCALE:
             raise _swapped(qrels, f"its grades fall in each topic, from up to {qrels.labels[-1]:g}", distinct)
-        problem = f"{qrels.place}: grades fall in each topic as scores do, and the run's scores are few whole numbers"
-        qrels.notes.append(Note(problem, SWAPPED, kind="swapped"))
+        doubt = "grades fall in each topic as scores do, and the run's scores are few whole numbers"
     elif of_types and 0 in distinct:
-        problem = f"{qrels.place}: grades are floats, and the run's scores integers from 0"
-        qrels.notes.append(Note(problem, SWAPPED, kind="swapped"))
+        doubt = "grades are floats, and the run's scores integers from 0"
+    if doubt:
+        hint = "are the two swapped? the run comes first"
+        qrels.notes.append(Note(f"{qrels.place}: {doubt}", hint, kind="swapped"))
 
 
 SMALL = 100
@@ -762,9 +762,6 @@ def _types_of(values: Any) -> set[type]:
     if not (type(values) is dict and 0 < len(values) <= SMALL and all(type(each) is dict for each in values.values())):
         return set()
     return {type(number) for each in values.values() for number in list(each.values())[:SMALL]}
-
-
-SWAPPED = "are the two swapped? the run comes first"
 
 
 def _swapped(qrels: Qrels, evidence: str, scores: Floats) -> InputError:

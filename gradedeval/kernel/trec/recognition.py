@@ -59,13 +59,9 @@ LINES = 50
 """Number of first lines examined."""
 
 
-def check_lines(lines: list[bytes], holds: str, width: int, place: str) -> None:
+def _check_lines(lines: list[bytes], holds: str, width: int, place: str) -> None:
     """Raise InputError for lines with separators other than tabs, commas and spaces, and for a header without known
-    names. Semicolons need a header or named columns.
-
-    width  the fields of a TREC line, about which the line reader reports
-    """
-    lines = lines[:LINES]
+    names, unless it has the `width` of TREC lines. Semicolons need a header or named columns."""
     _check_header(lines, holds, width, place)
     for mark in (b";", b"|"):
         if lines and all(line.count(mark) > 1 and len(line.split()) < line.count(mark) + 1 for line in lines):
@@ -216,7 +212,7 @@ class _Sample:
         widths = [len(line.split()) for line in self.lines[-2:]]
         if len(widths) > 1 and not self.head.endswith(b"\n") and widths[1] < widths[0]:
             del self.lines[-1]  # cut short; the reader will report it
-        check_lines(self.lines, self.holds, self.trec.width, self.place)
+        _check_lines(self.lines[:LINES], self.holds, self.trec.width, self.place)
         if (tabbed := self._tabbed_layout()) is not None:
             return self._layout(tabbed)
         if self.holds == "qrels" and self._has_pairs():

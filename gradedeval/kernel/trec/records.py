@@ -254,7 +254,11 @@ class _Reader:
         self.scored: set[bool] = set()
         self.found: dict[tuple[Any, ...], str] = {}
         self.unused = dict(fields)
-        self.names = self._topics_of_file()
+        self.names: list[str] | None = None  # the topics in the file that `topic=@FILE` names
+        if (name := fields.get("topic", "")).startswith("@"):
+            del self.unused["topic"]
+            lines = decode(Source(name[1:]).read()).splitlines()
+            self.names = [line.partition("\t")[0].strip() for line in lines if line.strip()]
         self.count, self.numbered = 0, False
         if kind not in shape.holds:
             holds = "judgments and no results" if kind == "run" else "results and no judgments"
@@ -313,15 +317,6 @@ class _Reader:
         place = self.skipped.place
         place = f"{place}:{position}" if isinstance(position, int) else f"{place}['{position}']" if position else place
         return InputError(place, problem, hint, kind="format")
-
-    def _topics_of_file(self) -> list[str] | None:
-        """Return the topics in the file that `topic=@FILE` names; None without one."""
-        name = self.fields.get("topic", "")
-        if not name.startswith("@"):
-            return None
-        self.unused.pop("topic", None)
-        lines = decode(Source(name[1:]).read()).splitlines()
-        return [line.partition("\t")[0].strip() for line in lines if line.strip()]
 
     def _add(self, position: int | str, record: Any) -> None:
         """Add the documents of a record, all or none."""

@@ -262,7 +262,6 @@ LABEL = "slice"
 class TopicTable:
     """Texts and labels of topics.
 
-    place    their source
     records  topic -> its record
     """
 

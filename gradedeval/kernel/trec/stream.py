@@ -305,13 +305,6 @@ def remote(url: Any) -> IO[bytes]:
         return download(str(url))
 
 
-def standard_input(place: str) -> IO[bytes]:
-    """Return standard input as a binary file. Raises InputError if it is closed."""
-    if sys.stdin is None:
-        raise InputError(place, "is closed", "give a file")
-    return sys.stdin.buffer
-
-
 @contextmanager
 def file_errors(place: str) -> Iterator[None]:
     """Raise errors of the operating system about a file as InputError."""
@@ -580,8 +573,12 @@ def _open_source(source: Source) -> Any:
     target: Any = source.target
     if source.is_url:
         return remote(target)
+    if is_path(target) and os.fspath(target) != "-":
+        return open(target, "rb", buffering=0)
     if is_path(target):
-        return standard_input(source.place) if os.fspath(target) == "-" else open(target, "rb", buffering=0)
+        if sys.stdin is None:
+            raise InputError(source.place, "is closed", "give a file")
+        return sys.stdin.buffer
     is_binary = not isinstance(target, TextIOBase) and hasattr(target, "readinto")
     return target if is_binary and hasattr(target, "seekable") and hasattr(target, "tell") else BytesIO(source.stored())
 

@@ -29,7 +29,7 @@ from gradedeval.kernel.measures.definition import Measure, RankSum
 from gradedeval.kernel.measures.gains import Gains, run_measure, scores_of
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.parallel import progress
-from gradedeval.kernel.scoring.scorer import Scorer, bounds_by_missed, bounds_with_missed, unseen_note
+from gradedeval.kernel.scoring.scorer import Scorer, bounds_of_rows, bounds_with_unretrieved, unseen_note
 
 # The documents of a run by rank, judged and unjudged, and the shared ones of two runs.
 
@@ -181,20 +181,20 @@ def separate_bounds(
     parts = [reread.parts(name, paired.topics) for name in paired.runs]
     readable = np.array([part is not None for part in parts])
     readable_pairs = readable[runs].all(0)
-    missed = np.zeros(ends.shape[1:], dtype=np.int64)
+    unretrieved = np.zeros(ends.shape[1:], dtype=np.int64)
     if may_fall(reread.scorer.measures[reread.column[paired.measure]]):
-        missed = _missed_counts(parts, runs, readable_pairs, paired.topics, beside_all)
+        unretrieved = _unretrieved_counts(parts, runs, readable_pairs, paired.topics, beside_all)
     for run in np.unique(runs[:, readable_pairs]).tolist():
         cells = (runs == run) & readable_pairs
         some = parts[run]
         assert some is not None
-        low, score, high = _score_bounds(reread, some, paired, missed[cells])
+        low, score, high = _score_bounds(reread, some, paired, unretrieved[cells])
         if np.allclose(score, paired.score[run], rtol=1e-9, atol=1e-9):  # else the file has changed since
             ends[:, cells] = low, high
     return ends[0], ends[1]
 
 
-def _missed_counts(
+def _unretrieved_counts(
     parts: list[list[Part] | None], runs: Ints, readable: Bools, topics: list[str], beside_all: bool
 ) -> Ints:
     """Count the unjudged documents that a run misses, rounded up: 2 runs × pairs × topics."""
@@ -205,7 +205,7 @@ def _missed_counts(
         numbers = [part.number[part.unjudged] for part in parts_of_run or ()]
         of_run.append((np.concatenate([*rows, none]), np.concatenate([*numbers, none])))
     size = max(int(number.max(initial=0)) for _, number in of_run) + 1
-    missed = np.zeros((*runs.shape, len(topics)), dtype=np.int64)
+    unretrieved = np.zeros((*runs.shape, len(topics)), dtype=np.int64)
     has = {}
     for run in np.unique(runs[:, readable]).tolist():
         has[run] = np.zeros(size, dtype=bool)
@@ -217,9 +217,9 @@ def _missed_counts(
         topic, number = of_run[first]
         shared = np.bincount(topic[has[second][number]], minlength=len(topics))
         every = count[first] + count[second] - shared if whole is None else whole
-        missed[0, pair], missed[1, pair] = every - count[first], every - count[second]
-    step = 1 << np.maximum(np.frexp(missed / PRECISION)[1] - 1, 0)
-    rounded: Ints = -(-missed // step) * step
+        unretrieved[0, pair], unretrieved[1, pair] = every - count[first], every - count[second]
+    step = 1 << np.maximum(np.frexp(unretrieved / PRECISION)[1] - 1, 0)
+    rounded: Ints = -(-unretrieved // step) * step
     return rounded
 
 
@@ -237,10 +237,10 @@ def _topic_by_document(of_runs: Sequence[tuple[Ints, Ints]]) -> Ints:
     return topic_of
 
 
-def _score_bounds(reread: RereadRuns, parts: list[Part], paired: Paired, missed: Ints) -> Floats:
+def _score_bounds(reread: RereadRuns, parts: list[Part], paired: Paired, unretrieved: Ints) -> Floats:
     """Return the lowest score, the score and the highest of a run that missed documents: 3 × pairs × topics."""
     topics, column = len(paired.topics), reread.column[paired.measure]
-    cell, place = distinct((missed * topics + np.arange(topics)).ravel())
+    cell, place = distinct((unretrieved * topics + np.arange(topics)).ravel())
     number, row = np.divmod(cell, topics)
     ends = np.full((3, len(cell)), np.nan)
     for part in parts:
@@ -248,18 +248,18 @@ def _score_bounds(reread: RereadRuns, parts: list[Part], paired: Paired, missed:
         rows = np.array([row_of.get(topic, -1) for topic in paired.topics])[row]
         mine = np.flatnonzero(rows >= 0)
         ends[:, mine] = _part_score_bounds(reread.scorer, part, column, rows[mine], number[mine])
-    return ends[:, place.reshape(missed.shape)]
+    return ends[:, place.reshape(unretrieved.shape)]
 
 
-def _part_score_bounds(scorer: Scorer, part: Part, column: int, rows: Ints, missed: Ints) -> Floats:
+def _part_score_bounds(scorer: Scorer, part: Part, column: int, rows: Ints, unretrieved: Ints) -> Floats:
     """Compute `_score_bounds` for topics of a part, 3 × rows; a topic has as many rows as numbers."""
-    bounds = bounds_by_missed(scorer, part.batch, column, rows, missed)
+    bounds = bounds_of_rows(scorer, part.batch, column, rows, unretrieved)
     if bounds is not None:
         return bounds
     size, ends = max(1, CELLS // max(part.number.shape[1], 1)), np.empty((3, len(rows)))
     for begin in range(0, len(rows), size):
         some = slice(begin, begin + size)
-        ends[:, some] = bounds_with_missed(scorer, part.batch.select(rows[some]), column, missed[some])
+        ends[:, some] = bounds_with_unretrieved(scorer, part.batch.select(rows[some]), column, unretrieved[some])
     return ends
 
 

@@ -235,7 +235,7 @@ class Ranking:
 
     def __init__(self, runs: Mapping[str, Any], grader: Grader, workers: Workers) -> None:
         """Read the runs. Raises InputError as `rank_runs`."""
-        self.grader = replace(grader, keep_docnos_for=EVERY_TOPIC, last_rank=None, types=False)
+        self.grader = replace(grader, keep_docnos_for=EVERY_TOPIC, last_rank=None, reads_types=False)
         self.graded: dict[str, GradedRun[Batch]] = {}
         self._numbers = DocumentNumbers()
         self._columns: dict[str, _Columns] = {}
@@ -343,7 +343,7 @@ def check_maskable(scorer: Scorer, options: Options, command: str) -> None:
     """Raise InputError (usage) if scores with other judgments need more than grade codes."""
     if options.subtopics or scorer.by_intent:
         raise InputError(flag.subtopics, f"{command} takes no judgments by intent", "leave it out", usage=True)
-    if scorer.grader.types:
+    if scorer.grader.reads_types:
         raise InputError(flag.costs, f"{command} does not read the types of documents", "leave it out", usage=True)
 
 

@@ -316,7 +316,7 @@ def diff(
     scorer = kernel.Scorer(judged, chosen, options)
     ranked = ranked_runs.rank_runs(runs, scorer.grader, scorer=scorer)
     sides = ranked_runs.Sides.of(ranked, systems, of_seeds=options.replicates is not None)
-    if scorer.grader.types:
+    if scorer.grader.reads_types:
         raise InputError(flag.measures, "diff does not read the types of documents", "leave it out", usage=True)
     return _diff(sides, scorer, reversals.RereadRuns.of_runs(scorer, runs, ranked), options)
 

@@ -13,7 +13,7 @@ from gradedeval.analysis.ranked_runs import rank_runs
 from gradedeval.analysis.reversals import RereadRuns, ReversalFinder, judge_run, top_gain_scores
 from gradedeval.analysis.score_matrix import scores_to_compare, shared_topics, to_matrix
 from gradedeval.arrays import Floats, Ints
-from gradedeval.kernel.scoring.scorer import bounds_by_missed, bounds_with_missed
+from gradedeval.kernel.scoring.scorer import bounds_of_rows, bounds_with_unretrieved
 from gradedeval.kernel.scoring.scores import Scores
 
 TOPICS = ("1", "2", "3")
@@ -110,9 +110,9 @@ def test_bounds_of_rows_with_missed_documents_equal_bounds_of_the_batch(measure:
     rows, missed = np.array([0, 1, 2]), np.array([0, 3, 17])
     for shift in range(3):
         missed = np.roll(missed, shift)
-        bounds = bounds_by_missed(reread.scorer, part.batch, 0, rows, missed)
+        bounds = bounds_of_rows(reread.scorer, part.batch, 0, rows, missed)
         assert bounds is not None
-        assert (bounds == bounds_with_missed(reread.scorer, part.batch, 0, missed)).all()
+        assert (bounds == bounds_with_unretrieved(reread.scorer, part.batch, 0, missed)).all()
 
 
 def test_runs_that_are_ranked_need_not_be_read_again() -> None:

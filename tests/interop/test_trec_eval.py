@@ -322,7 +322,7 @@ def test_infap_says_that_grades_below_0_are_judged() -> None:
         scores = gradedeval.evaluate({"1": {"x": 2.0, "b": 1.0}}, {"1": {"x": -1, "b": 1}}, "ap infap")
     message = "qrels: grades below 0 count as judged and not relevant in infap"
     assert [str(note.message) for note in caught] == [
-        f'{message}; negative="unjudged" takes them as pooled and not sampled',
+        f'{message}; negative="unjudged" counts such documents as pooled but not sampled',
         "there is one topic; too few to tell systems apart",
     ]
     assert scores.means["infap"] == pytest.approx(0.5, abs=1e-4)

@@ -409,16 +409,16 @@ def _lowest_average(worse: Sequence[Layer], rows: Ints, hidden: Floats, most: fl
     return lowest
 
 
-def lowest_with_missed(measure: Measure, g: Gains, rows: Ints, missed: Ints) -> Floats | None:
-    """Return the lowest scores of some topics (`rows`, with repetitions), each with `missed` relevant documents that
-    were not retrieved; None if `bounds_of` must be called for each. The gains are as judged."""
+def lowest_with_unretrieved(measure: Measure, g: Gains, rows: Ints, unretrieved: Ints) -> Floats | None:
+    """Return the lowest scores of some topics (`rows`, with repetitions), each with `unretrieved` relevant documents
+    that were not retrieved; None if `bounds_of` must be called for each. The gains are as judged."""
     rule = measure.bounds
     if not isinstance(rule, Bounds) or rule.function != "graded_average" or g.first is not None:
         return None
     if measure.prior is not None or rule.of_scale:
         return None
     most = g.last_rank if {**measure.definition.parameters, **measure.arguments}.get("norm") else np.inf
-    return _lowest_average(_layers_of_average(g)[0], rows, g.hidden[rows] + missed, most)
+    return _lowest_average(_layers_of_average(g)[0], rows, g.hidden[rows] + unretrieved, most)
 
 
 class Pairs:

@@ -134,44 +134,45 @@ class GradeCounts:
         table[self.topic, self.code] = self.count
         return table
 
-    def sorted_worth(self, worth: Floats) -> Floats:
-        """Return the worths of the documents of each topic, topics × …, descending, padded with zeros; worths of 0 are
+    def sorted_gains(self, gain_of_label: Floats) -> Floats:
+        """Return the gains of the documents of each topic, topics × …, descending, padded with zeros; gains of 0 are
         left out.
 
-        Equal worths of different labels are ordered by label.
+        Equal gains of different labels are ordered by label.
 
-        worth  labels: the worth of a document
+        gain_of_label  labels: the gain of a document
         """
-        order = np.argsort(-worth, kind="stable")[: np.count_nonzero(worth)]
+        order = np.argsort(-gain_of_label, kind="stable")[: np.count_nonzero(gain_of_label)]
         place = np.full(self.labels, len(order))
         place[order] = np.arange(len(order))
         cells = np.flatnonzero(place[self.code] < len(order))
         cells = cells[np.argsort(self.topic[cells] * len(order) + place[self.code[cells]], kind="stable")]
-        each = self.per_topic(worth != 0)
-        sorted_worth = np.zeros((len(each), int(each.max(initial=0))))
-        inside = np.arange(sorted_worth.shape[1]) < each[:, None]
-        sorted_worth[inside] = np.repeat(worth[self.code[cells]], self.count[cells])
-        return sorted_worth
+        each = self.per_topic(gain_of_label != 0)
+        gains = np.zeros((len(each), int(each.max(initial=0))))
+        inside = np.arange(gains.shape[1]) < each[:, None]
+        gains[inside] = np.repeat(gain_of_label[self.code[cells]], self.count[cells])
+        return gains
 
 
 @dataclass(eq=False, repr=False)
 class Batch:
     """Some topics of a run, joined with their judgments. Strings other than topic ids are kept only on request.
 
-    topics     the ids
-    codes      topics × ranks: index into the labels of the qrels; `unjudged_code` and `padding_code` follow the labels
-    retrieved  topics: number of documents
-    pool       number of judged documents with each label, by topic
-    docnos     docnos of documents, by topic in rank order; None unless requested
-    numbers    topics × ranks: number of the document across several runs, 0 beyond the end; None unless numbered
-    types      names of the documents' types, column 2 of the run, if requested
-    kinds      topics × ranks: index into `types`, −1 beyond the end; None unless requested
-    first      topics × ranks: the first column tied with the document, for `--ties average`
-    below      topics: number of unjudged documents below these ranks; None: none, or not requested
-    highest    topics: the highest score of a document, −inf without documents; None unless requested
-    ties       alternatives that equal scores leave open; None: none, or not requested
-    as_double  the batch with scores compared as float64 for some measures, if others compare them as float32 and the
-               two orders differ
+    topics          the ids
+    codes           topics × ranks: index into the labels of the qrels; `unjudged_code` and `padding_code` follow the
+                    labels
+    retrieved       topics: number of documents
+    pool            number of judged documents with each label, by topic
+    docnos          docnos of documents, by topic in rank order; None unless requested
+    numbers         topics × ranks: number of the document across several runs, 0 beyond the end; None unless numbered
+    types           names of the documents' types, column 2 of the run, if requested
+    type_index      topics × ranks: index into `types`, −1 beyond the end; None unless requested
+    first           topics × ranks: the first column tied with the document, for `--ties average`
+    unjudged_below  topics: number of unjudged documents below these ranks; None: none, or not requested
+    highest         topics: the highest score of a document, −inf without documents; None unless requested
+    ties            alternatives that equal scores leave open; None: none, or not requested
+    float64_batch   the batch with scores compared as float64 for some measures, if others compare them as float32 and
+                    the two orders differ
     """
 
     topics: list[bytes]
@@ -181,12 +182,12 @@ class Batch:
     docnos: Docnos | None = None
     numbers: NDArray[np.int32] | None = None
     types: list[bytes] = field(default_factory=list)
-    kinds: Ints | None = None
+    type_index: Ints | None = None
     first: Ints | None = None
-    below: Ints | None = None
+    unjudged_below: Ints | None = None
     highest: Floats | None = None
     ties: Ties | None = None
-    as_double: Batch | None = None
+    float64_batch: Batch | None = None
 
     def docnos_of(self, row: int) -> Docnos:
         """Return the docnos of a topic in rank order."""
@@ -196,15 +197,19 @@ class Batch:
 
     def select(self, rows: Ints) -> Batch:
         """Return some of its topics, which may repeat, without docnos, numbers and ties."""
-        arrays = {name: getattr(self, name) for name in ("codes", "retrieved", "kinds", "first", "below", "highest")}
+        names = ("codes", "retrieved", "type_index", "first", "unjudged_below", "highest")
+        arrays = {name: getattr(self, name) for name in names}
         chosen = {name: array[rows] for name, array in arrays.items() if array is not None}
-        topics, double = [self.topics[row] for row in rows.tolist()], self.as_double and self.as_double.select(rows)
-        selected = replace(self, docnos=None, numbers=None, ties=None, as_double=double)
+        float64_batch = self.float64_batch and self.float64_batch.select(rows)
+        selected = replace(self, docnos=None, numbers=None, ties=None, float64_batch=float64_batch)
+        topics = [self.topics[row] for row in rows.tolist()]
         return replace(selected, topics=topics, pool=self.pool.select(rows), **chosen)
 
     def ranked_alike(self, second: Batch) -> bool:
         """Check if another order of the same documents gives the same scores and leaves the same ties open."""
-        orders = [(batch.codes, batch.kinds, batch.first, batch.ties and batch.ties.tied) for batch in (self, second)]
+        orders = [
+            (batch.codes, batch.type_index, batch.first, batch.ties and batch.ties.tied) for batch in (self, second)
+        ]
         return all(
             first_array is second_array is None
             or (first_array is not None and second_array is not None and np.array_equal(first_array, second_array))
@@ -217,8 +222,8 @@ class Batch:
         numbers: NDArray[Any] = np.zeros(self.codes.shape, dtype=np.int32)
         inside = np.arange(numbers.shape[1]) < self.retrieved[:, None]
         numbers[inside] = documents.numbers(documents.topics(self.topics, self.retrieved), self.docnos) + 1
-        double = self.as_double and self.as_double.numbered(documents)
-        return replace(self, docnos=None, numbers=numbers, as_double=double)
+        float64_batch = self.float64_batch and self.float64_batch.numbered(documents)
+        return replace(self, docnos=None, numbers=numbers, float64_batch=float64_batch)
 
     def down_to(self, rank: int | None, judged: Bools | None = None) -> Batch:
         """Return the batch without the ranks below `rank`; None keeps all.
@@ -231,10 +236,10 @@ class Batch:
             self,
             codes=self.codes[:, :rank],
             numbers=None if self.numbers is None else self.numbers[:, :rank],
-            kinds=None if self.kinds is None else self.kinds[:, :rank],
-            below=None if judged is None else count_unjudged(self.codes[:, rank:], judged),
+            type_index=None if self.type_index is None else self.type_index[:, :rank],
+            unjudged_below=None if judged is None else count_unjudged(self.codes[:, rank:], judged),
             ties=self.ties and self.ties.down_to(rank),
-            as_double=self.as_double and self.as_double.down_to(rank, judged),
+            float64_batch=self.float64_batch and self.float64_batch.down_to(rank, judged),
         )
 
     @property
@@ -304,14 +309,14 @@ def condensed(batch: Batch, judged: Bools) -> Batch:
     order = np.argsort(~is_judged, axis=1, kind="stable")[:, :width]
     inside = np.arange(width) < counts[:, None]
     codes = np.where(inside, np.take_along_axis(batch.codes, order, 1), batch.padding_code).astype(batch.codes.dtype)
-    kinds, first = batch.kinds, batch.first
-    if kinds is not None:
-        kinds = np.where(inside, np.take_along_axis(kinds, order, 1), -1)
+    type_index, first = batch.type_index, batch.first
+    if type_index is not None:
+        type_index = np.where(inside, np.take_along_axis(type_index, order, 1), -1)
     if first is not None:  # the new column of the first tied document that is judged
         above = np.take_along_axis(is_judged.cumsum(1) - is_judged, first, 1)
         first = np.where(inside, np.take_along_axis(above, order, 1), np.arange(width))
-    rest: dict[str, Any] = dict.fromkeys(("below", "highest", "docnos"))
-    return replace(batch, codes=codes, retrieved=counts, kinds=kinds, first=first, **rest)
+    rest: dict[str, Any] = dict.fromkeys(("unjudged_below", "highest", "docnos"))
+    return replace(batch, codes=codes, retrieved=counts, type_index=type_index, first=first, **rest)
 
 
 # Documents of a run with their grade codes -> rankings: ordered, cut, and laid out as topics × ranks.
@@ -694,7 +699,10 @@ def _concatenate(batches: list[Batch]) -> Batch:
         codes[begin : begin + len(batch.topics), : batch.codes.shape[1]] = batch.codes
         if first is not None and batch.first is not None:
             first[begin : begin + len(batch.topics), : batch.codes.shape[1]] = batch.first
-    mixed = any(batch.as_double is not None for batch in batches)
+    unjudged_below = None
+    if batches[0].unjudged_below is not None:
+        unjudged_below = np.concatenate([batch.unjudged_below for batch in batches])
+    mixed = any(batch.float64_batch is not None for batch in batches)
     counts = (np.concatenate([getattr(batch.pool, name) for batch in batches]) for name in ("size", "code", "count"))
     docnos = None
     if any(batch.docnos is not None for batch in batches):  # empty names for batches that have none
@@ -706,10 +714,10 @@ def _concatenate(batches: list[Batch]) -> Batch:
         GradeCounts(batches[0].pool.labels, *counts),
         docnos,
         first=first,
-        below=None if batches[0].below is None else np.concatenate([batch.below for batch in batches]),
+        unjudged_below=unjudged_below,
         highest=None if batches[0].highest is None else np.concatenate([batch.highest for batch in batches]),
         ties=_concatenate_ties(batches, width),
-        as_double=_concatenate([batch.as_double or batch for batch in batches]) if mixed else None,
+        float64_batch=_concatenate([batch.float64_batch or batch for batch in batches]) if mixed else None,
     )
 
 

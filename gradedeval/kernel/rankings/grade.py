@@ -177,8 +177,8 @@ class Grader:
 
     keep_docnos_for  topics whose docnos must stay in the batches
     keep_ties        whether batches record tied documents
-    types            whether batches keep the type of each document, column 2 of a run
-    scores           whether batches keep the highest score of each topic
+    reads_types      whether batches keep the type of each document, column 2 of a run
+    reads_scores     whether batches keep the highest score of each topic
     last_rank        the last rank of batches; None: all ranks
     least_width      minimum width of a topic when batches are sized: the number of labels, if a measure
                      reads a column for each
@@ -191,8 +191,8 @@ class Grader:
     options: Options
     keep_docnos_for: Container[bytes] = frozenset()
     keep_ties: bool = False
-    types: bool = False
-    scores: bool = False
+    reads_types: bool = False
+    reads_scores: bool = False
     last_rank: int | None = None
     least_width: int = 0
     limits: Limits = field(default_factory=lambda: parallel.LIMITS)
@@ -231,13 +231,13 @@ class Grader:
         else:
             rows = by_width(widths, self.limits.cells)
             parts = ((documents.select(topics), pool.select(topics)) for topics in rows)
-        rules = self.keep_docnos_for, self.keep_ties, self.last_rank, self.scores
+        rules = self.keep_docnos_for, self.keep_ties, self.last_rank, self.reads_scores
         options = replace(self.options, order="float32") if self.both_orders else self.options
         for part, counts in parts:
             batch = to_batch(part, counts, self.judged, options, *rules)
             if self.both_orders:
                 double = to_batch(part, counts, self.judged, replace(self.options, order="score"), *rules)
-                batch = batch if batch.ranked_alike(double) else replace(batch, as_double=double)
+                batch = batch if batch.ranked_alike(double) else replace(batch, float64_batch=double)
             yield batch
 
     def down_to_last(self, batch: Batch) -> Batch:
@@ -399,7 +399,7 @@ def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough:
     has_lines, tag = len(lines) > 0, layout.columns.index("tag") if "tag" in layout.columns else None
     none = np.empty(0, dtype=np.int64)
     codes, size = topics.topic_stretches(lines) if has_lines else (none, none)
-    score, rank = _sort_keys(lines, layout, options, order_is_enough and not grader.scores)
+    score, rank = _sort_keys(lines, layout, options, order_is_enough and not grader.reads_scores)
     code = np.full(len(lines), unjudged, dtype=np.min_scalar_type(unjudged + 1))
     columns = code, lines.hashes(docno), lines.start(docno), lines.length(docno), score, rank
     first_tag = decode(*lines.tokens(tag, np.zeros(1, dtype=np.int64))) if has_lines and tag is not None else ""
@@ -728,7 +728,7 @@ def by_rank_note(place: str) -> str:
 
 def check_scores(place: str, grader: Grader) -> None:
     """Raise InputError (usage) for a run without scores if a measure reads them."""
-    if grader.scores:
+    if grader.reads_scores:
         raise InputError(place, "has no scores", "silence(min=…) needs them; write silence", usage=True)
 
 

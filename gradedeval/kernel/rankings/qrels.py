@@ -290,7 +290,7 @@ class Qrels:
 
     @property
     def own_relevant(self) -> int:
-        """The number of topics in which the document of the topic's id is relevant."""
+        """The number of topics in which the document with the topic's id is relevant."""
         columns, numbers = self.columns, np.arange(len(self.topics))
         _, judged = columns.index.find(numbers, Docnos(*text_hashes(self.topics)))
         return int(np.count_nonzero(self.labels[columns.code[judged]] > 0))

@@ -88,11 +88,11 @@ def no_relevant_hint(topics: Sequence[str], measures: Sequence[Measure]) -> str:
     return exclude if scored else f"{exclude}, or score {them} with {flag.measures:{SILENCE}}"
 
 
-def add_tie_ranges(scorer: Scorer, batch: Batch, scored: BatchScores, *, at_once: bool = False) -> BatchScores:
-    """Add the range of scores over orders of tied documents to the scores of a batch: `ties` and `unscored_ties`,
-    unless the order is fixed. `at_once`: score all orders now."""
+def add_tie_ranges(scorer: Scorer, batch: Batch, scored: BatchScores, *, score_now: bool = False) -> BatchScores:
+    """Add the range of scores over orders of tied documents to the scores of a batch: `ties` and `tied_batch`,
+    unless the order is fixed. `score_now`: score all orders now."""
     ties = batch.ties
-    if ties is None or batch.kinds is not None:
+    if ties is None or batch.type_index is not None:
         return scored
     result = np.empty((4, *scored.values[0].shape))
     result[:2] = scored.values[0]
@@ -108,12 +108,12 @@ def add_tie_ranges(scorer: Scorer, batch: Batch, scored: BatchScores, *, at_once
         retrieved=batch.retrieved[ties.rows],
         pool=batch.pool.select(ties.rows),
         docnos=None,
-        below=None if batch.below is None else batch.below[ties.rows],
+        unjudged_below=None if batch.unjudged_below is None else batch.unjudged_below[ties.rows],
         highest=None if batch.highest is None else batch.highest[ties.rows],
         ties=replace(ties, tied=ties.tied[:0]),
     )
-    if batch.codes.size <= KEPT and not at_once:
-        return replace(scored, ties=result, unscored_ties=tied_topics)
+    if batch.codes.size <= KEPT and not score_now:
+        return replace(scored, ties=result, tied_batch=tied_topics)
     result[:2, ties.rows] = _lowest_and_highest(scorer, tied_topics, range(len(scorer.measures)))
     return replace(scored, ties=result)
 
@@ -179,7 +179,7 @@ def tie_notes(
         counted = index >= 0
         limits[:, index[counted]] = scores.score[index[counted]]
         if batch.ties is not None:
-            ends, unscored = batch.ties[:2].copy(), batch.unscored_ties
+            ends, unscored = batch.ties[:2].copy(), batch.tied_batch
             if unscored is not None and unscored.ties is not None:
                 ends[:, unscored.ties.rows] = _lowest_and_highest(scorer, unscored, columns)
             limits[:, index[counted]] = ends[:, counted]

@@ -55,7 +55,7 @@ class ByIntent:
         unknown = [np.full(len(qrels.labels), gain_of_cell[-1])] * more
         self.tables = [GainTable(gains, table.top, table.gain_of_label) for gains in [*judged_gains, *unknown]]
 
-    def seen(self, topics: list[bytes], gains_of: Callable[[GainTable], Gains], best: bool) -> Intents:
+    def intents_of(self, topics: list[bytes], gains_of: Callable[[GainTable], Gains], best: bool) -> Intents:
         """Return the gains by intent of a batch of topics; a topic without intents gets one without judgments. `best`:
         whether any intent may have a relevant document."""
         from gradedeval.kernel.measures.diversity import Intents  # few evaluations are by intent

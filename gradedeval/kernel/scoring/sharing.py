@@ -127,7 +127,7 @@ def _parts(source: Any, size: int, scorer: Scorer, workers: Workers) -> Sequence
         return []
     with suppress(InputError, NeedsLineReader), closing(Stream(Source(source))) as stream:
         form = format_of(stream, "run", scorer.options.run_format)
-        if isinstance(form, LineLayout) and form.in_blocks and not scorer.grader.types:
+        if isinstance(form, LineLayout) and form.in_blocks and not scorer.grader.reads_types:
             file = RunFile(stream, scorer.grader, form)
             if file.is_large:
                 from gradedeval.kernel.rankings.segments import segments_of  # few files are so large

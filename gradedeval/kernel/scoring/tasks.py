@@ -85,7 +85,7 @@ def grade_run(source: Any, grader: Grader, workers: Workers, name: str = "run") 
     Raises InputError if the run cannot be read, has no topic in common with the qrels, or has no single order.
     """
     run = map_run(methodcaller("grade", grader), source, grader, workers, name=name)
-    if any(batch.as_double is not None for batch in run.batches):
+    if any(batch.float64_batch is not None for batch in run.batches):
         problem = f"as in {grader.options.like} some measures compare scores as float32 and others as float64"
         hint = f"give measures of one kind, or {flag.order:score}"
         raise InputError(run.place, f"{problem}, and rank the documents differently", hint, usage=True)
@@ -105,7 +105,7 @@ def map_run(
         return source.with_batches(work(GradedPart(source.batches)).batches)
     if not is_file(source):
         return _map_object(work, source, grader, name)
-    options, types, run = grader.options, grader.types, None
+    options, types, run = grader.options, grader.reads_types, None
     with closing(Stream(Source(source))) as stream:
         form = format_of(stream, "run", options.run_format)
         if isinstance(form, LineLayout):
@@ -130,10 +130,10 @@ def _map_object(work: Callable[[RunPart], PartResult[Made]], source: Any, grader
     if not isinstance(source, RunColumns):
         source = with_own_names(source, grader.options.run_format, "run", name)
     columns: RunPart | None = source if isinstance(source, RunColumns) else None
-    if hasattr(source, "iloc") and not grader.types:
+    if hasattr(source, "iloc") and not grader.reads_types:
         columns = arrow_run(source, grader.options)
     run = _map_columns(work, columns, name, grader)
-    return run or map_lists(work, read_run(source, grader.options, grader.types, name), grader)
+    return run or map_lists(work, read_run(source, grader.options, grader.reads_types, name), grader)
 
 
 def _map_columns(
@@ -155,7 +155,7 @@ def _map_other_file(
     """Apply `work` to a run file that is not read in blocks: as a whole, or line by line."""
     from gradedeval.kernel.rankings.run import arrow_run, json_run, read_run, run_of_lines
 
-    options, types = grader.options, grader.types
+    options, types = grader.options, grader.reads_types
     if isinstance(form, LineLayout):
         return map_lists(work, run_of_lines(stream, options, types, form), grader)
     from gradedeval.kernel.rankings.whole_files import read_whole
@@ -278,7 +278,7 @@ def score_run(
     try:
         run = map_run(scorer.score_part, source, scorer.grader, workers or Workers(), merged, name)
         scores = scorer.merge(name, run.batches, run.topics, run.missing, run.format)
-        more = scorer.type_notes(run.place, run.batches) if scorer.types else []
+        more = scorer.type_notes(run.place, run.batches) if scorer.measure_types else []
         more += _few_judged_notes(run, source if original is None else original, scorer)
         notes = notes_of_run(run, scorer, scores, names, more)
         scores = scores if by_topic else summarized(scores, scorer)
@@ -296,8 +296,8 @@ SAMPLE = 50
 
 def _few_judged_notes(run: GradedRun[BatchScores], source: Any, scorer: Scorer) -> list[Note]:
     """Return the note on a run with hardly a judged document, unless a few are judged and no change of ids helps."""
-    judged, possible = sum(batch.judged for batch in run.batches), sum(batch.possible for batch in run.batches)
-    if judged > FEW * possible or not any(batch.retrieved.any() for batch in run.batches):
+    judged, max_judged = sum(batch.judged for batch in run.batches), sum(batch.max_judged for batch in run.batches)
+    if judged > FEW * max_judged or not any(batch.retrieved.any() for batch in run.batches):
         return []
     from gradedeval.kernel.rankings.near_matches import near_match  # few runs need it
 
@@ -382,7 +382,7 @@ def summarized(run: RunScores, scorer: Scorer) -> RunSummary:
     parts = ["score", *(("residual", "unjudged") if scorer.options.wants_residuals else ())]
     parts += BOUNDS if scorer.options.bounds else ()
     none = np.empty((0, len(kinds)))
-    included = run.included if scorer.skips or scorer.options.max_residual is not None else none.astype(bool)
+    included = run.included if scorer.skips_topics or scorer.options.max_residual is not None else none.astype(bool)
     empty = scorer.topics_without_relevant.items() if scorer.grades.top > 0 else ()
     return RunSummary(
         *(run.run, run.topics, run.missing, none, none, none, included, run.format, run.empty, None, None),

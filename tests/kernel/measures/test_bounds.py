@@ -254,8 +254,10 @@ def test_a_note_says_that_bounds_leave_out_fractional_grades_that_no_judgment_ha
             gradedeval.evaluate({"1": {"a": 2.0, "u": 1.0}}, {"1": judged}, measures, bounds=True)
         return [str(warning.message) for warning in caught if "fractional grade" in str(warning.message)]
 
-    note = "a document judged later has grade 0 or one of 0.5, 2; a different fractional grade could lead"
-    assert notes({"a": 2, "b": 0.5}) == [f"bounds: grecall@2, gap, nerr, q: {note} past low or high"]
+    note = "documents judged later are assumed to have grade 0 or one of 0.5, 2; with another fractional grade"
+    assert notes({"a": 2, "b": 0.5}) == [
+        f"bounds: grecall@2, gap, nerr, q: {note} a score could be below low or above high"
+    ]
     assert notes({"a": 2, "b": 0.5}, "ap ndcg") == notes({"a": 2, "b": 1}) == []
     # Found are a and u, both of the top of two thresholds: 2 of 2.5. With grade 1 for u there are three: 5/3 of 2.
     run, grecall = {"1": {"a": 2.0, "u": 1.0}}, parse_measures("grecall@2")

@@ -105,7 +105,7 @@ def test_an_option_without_effect_is_noted(source: Any) -> None:
 
 def test_a_relevant_document_that_is_left_out_is_noted(tmp_path: Path, cli: Command) -> None:
     qrels = {**QRELS, "q1": {"q1": 1, "a": 1}, "q3": {"q3": 0, "c": 1}}
-    with pytest.warns(EvaluationWarning, match=r"in 1 topic the document of the topic's id is relevant"):
+    with pytest.warns(EvaluationWarning, match=r"in 1 topic the document with the topic's id is relevant"):
         scores = gradedeval.evaluate(RUN, qrels, "recall", ignore_identical_ids=True)
     assert scores.by_topic("recall")["q1"] == 1 / 2
     (tmp_path / "run").write_text("".join(lines(RUN)))

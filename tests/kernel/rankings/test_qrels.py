@@ -167,8 +167,8 @@ def test_counts_of_grades_equal_a_table() -> None:
     assert (counts.select(rows).table() == table[rows]).all()
     less = counts.select(rows).without(np.array([1, 1, 2]), np.array([2, 2, 0]))
     assert less.table().tolist() == [[1, 1, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0]]
-    assert less.sorted_worth(np.array([0.0, 0.5, 1.0, 2.0])).tolist() == [[0.5], [0.0], [0.5]]
-    assert counts.sorted_worth(np.array([3.0, 0.0, 1.0, 3.0])).tolist() == [[3, 1, 1], [3, 0, 0], [3, 0, 0]]
+    assert less.sorted_gains(np.array([0.0, 0.5, 1.0, 2.0])).tolist() == [[0.5], [0.0], [0.5]]
+    assert counts.sorted_gains(np.array([3.0, 0.0, 1.0, 3.0])).tolist() == [[3, 1, 1], [3, 0, 0], [3, 0, 0]]
 
 
 def test_counts_of_many_topics_and_grades() -> None:

@@ -83,7 +83,9 @@ def test_options_that_conflict_with_bounds_are_refused(options: tuple[str, ...],
 
 
 def test_a_note_says_that_documents_judged_later_may_move_up() -> None:
-    with pytest.warns(EvaluationWarning, match="may move up, and a score rise by more than its residual"):
+    with pytest.warns(
+        EvaluationWarning, match="may move up among its ties, so a score may rise by more than its residual"
+    ):
         best = evaluate({"1": {"a": 1, "u": 1}}, {"1": {"a": 0}}, "p@1", ties="best", residuals="total", top_grade=1)
     assert best.residuals["p@1"] == 0
     later = evaluate({"1": {"a": 1, "u": 1}}, {"1": {"a": 0, "u": 1}}, "p@1", ties="best")

@@ -39,7 +39,7 @@ def test_a_measure_for_which_other_topics_have_none_is_named() -> None:
 def test_binary_qrels_with_exp_gains_of_one_half_are_noted(measure: str) -> None:
     binary = {topic: {"a": 1, "b": 0} for topic in QRELS}
     assert notes(f"{measure} rbp ap", binary) == [
-        f"qrels: no grade above 1, so a relevant document is worth 0.5 to {measure}; use --top-grade if the scale goes "
-        "on, or rel=1 in a measure to make it 1"
+        f"qrels: no grade is above 1, so a relevant document has gain 0.5 in {measure}; use --top-grade if the scale "
+        "has higher grades, or rel=1 in a measure for gain 1"
     ]
     assert notes(measure, binary, top_grade=4) == notes("rbp ap err(rel=1)", binary) == []

@@ -178,24 +178,17 @@ def read_preferences(source: Any, qrels: kernel.Qrels) -> Preferences:
             lists.append(docnos)
         signs.append(float(sign))
     table.problems.check()
-    return _usable(graded_lists(click_measures.log_of_lists(topics, lists), qrels), np.array(signs), table.place)
-
-
-def _usable(lists: GradedLists, sign: Floats, place: str) -> Preferences:
-    """Return the judged pairs with a preference."""
-    first, second = np.arange(0, len(lists.code), 2), np.arange(1, len(lists.code), 2)
-    judged = lists.judged[first] & lists.judged[second]
-    kept = judged & (sign != 0)
-    notes = []
-    for number, reason in (
-        (int((~judged).sum()), "with unjudged documents"),
-        (int((judged & (sign == 0)).sum()), "alike"),
-    ):
-        if number:
-            notes.append(f"{place}: {number} {plural(number, 'pair')} {reason} left out")
+    graded = graded_lists(click_measures.log_of_lists(topics, lists), qrels)
+    preferred = np.array(signs)
+    first, second = np.arange(0, len(graded.code), 2), np.arange(1, len(graded.code), 2)
+    judged = graded.judged[first] & graded.judged[second]
+    kept, notes = judged & (preferred != 0), []
+    for left_out, reason in ((~judged, "with unjudged documents"), (judged & (preferred == 0), "alike")):
+        if number := int(left_out.sum()):
+            notes.append(f"{table.place}: {number} {plural(number, 'pair')} {reason} left out")
     if not kept.any():
-        raise InputError(place, "no pair has a preferred list", "; ".join(notes) or HINT)
-    return Preferences(lists.select(first[kept]), lists.select(second[kept]), sign[kept], place, notes)
+        raise InputError(table.place, "no pair has a preferred list", "; ".join(notes) or HINT)
+    return Preferences(graded.select(first[kept]), graded.select(second[kept]), preferred[kept], table.place, notes)
 
 
 # Learning from click models, correlation with a click measure, preferences or click rates.

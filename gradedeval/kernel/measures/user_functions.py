@@ -14,7 +14,6 @@ import numpy as np
 from gradedeval.arrays import Floats
 from gradedeval.errors import TRACE, InputError, safe_repr, user_code_error
 from gradedeval.kernel.trec.lines import decode
-from gradedeval.kernel.trec.stream import Source
 
 if TYPE_CHECKING:
     from gradedeval.kernel.measures.definition import Definition, Measure
@@ -24,10 +23,12 @@ if TYPE_CHECKING:
 def code_of(function: Callable[..., Any]) -> str:
     """Return six digits of the checksum of the file of a function, because it may call other functions there; without a
     file, as in a notebook, of its source, or else of its compiled code."""
+    from gradedeval.kernel.trec.digests import digest_of  # few measures are functions of users
+
     try:
         path = inspect.getfile(function)
         if os.path.isfile(path):
-            return Source(path).digest()[:6]
+            return digest_of(path).sha256[:6]
         text = inspect.getsource(function).encode(errors="surrogatepass")
     except (OSError, TypeError, InputError):
         compiled = getattr(function, "__code__", None)

@@ -100,6 +100,21 @@ class Docnos:
         return Docnos(buffer, PAD + width * np.arange(len(self)), self.length, self.known)
 
 
+class Growing:
+    """An array that grows in place, so that parts and whole are never in memory together. PAD more values follow the
+    first `size`, as words may be read there."""
+
+    def __init__(self, dtype: Any, room: int) -> None:
+        self.values, self.size = np.empty(room, dtype=dtype), 0
+
+    def add(self, more: NDArray[Any]) -> None:
+        end = self.size + len(more)
+        if end + PAD > len(self.values):
+            self.values.resize(end + end // 8 + PAD, refcheck=False)
+        self.values[self.size : end] = more
+        self.size = end
+
+
 Slots = NDArray[np.int32]
 
 SLOTS = 4

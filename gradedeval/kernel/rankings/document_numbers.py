@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Ints
-from gradedeval.kernel.rankings.docnos import SLOTS, Docnos, Slots, most_probes, new_secret
+from gradedeval.kernel.rankings.docnos import SLOTS, Docnos, Growing, Slots, most_probes, new_secret
 from gradedeval.kernel.trec.tokenizer import PAD, Words, equal, words_at
 
 
@@ -30,8 +29,9 @@ class DocumentNumbers:
     """
 
     def __init__(self) -> None:
-        self._topic, self._key = _Column(np.int32), _Column(np.uint64)
-        self._start, self._length, self._text = _Column(np.int64), _Column(np.int64), _Column(np.uint8)
+        kinds: tuple[Any, ...] = np.int32, np.uint64, np.int64, np.int64, np.uint8
+        columns = [Growing(kind, 1 << FEWEST_BITS) for kind in kinds]
+        self._topic, self._key, self._start, self._length, self._text = columns
         self._text.add(np.zeros(PAD, dtype=np.uint8))
         self._slots: Slots = np.full(1 << FEWEST_BITS, -1, dtype=np.int32)
         self._bits, self._secret = FEWEST_BITS, b""
@@ -160,19 +160,3 @@ TOPIC = np.uint64(0x9E3779B97F4A7C15)
 
 FEWEST_BITS = 12
 """Bits of the number of slots of an empty table."""
-
-
-class _Column:
-    """An array that grows; PAD more values follow the first `size`, as words may be read there."""
-
-    def __init__(self, dtype: Any) -> None:
-        self.values, self.size = np.zeros(1 << FEWEST_BITS, dtype=dtype), 0
-
-    def add(self, more: NDArray[Any]) -> None:
-        end = self.size + len(more)
-        if end + PAD > len(self.values):
-            values = np.zeros(end + end // 2 + PAD, dtype=self.values.dtype)
-            values[: self.size] = self.values[: self.size]
-            self.values = values
-        self.values[self.size : end] = more
-        self.size = end

@@ -282,11 +282,9 @@ class Rows:
     score        documents: scores or numbers in the same order; None if the order of the file counts
     rank         documents: stated rank; None if it does not matter
     buffer       the text that contains the docnos; None if only `token` has it: start, length -> bytes
-    tag          the sixth column of the first line
-    order_check  the check of their order
     chunks       documents: the chunk that counts, if its id breaks ties
-    changed      number of chunks whose document has another id
-    own          number of documents left out because they have the id of their topic
+
+    tag, order_check, changed and own are as of `PartResult`.
     """
 
     topics: list[bytes]

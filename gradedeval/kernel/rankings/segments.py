@@ -17,11 +17,12 @@ from gradedeval.arrays import Ints
 from gradedeval.kernel.parallel import Limits, Workers
 from gradedeval.kernel.rankings import grade as grading
 from gradedeval.kernel.rankings.batch import Batch
-from gradedeval.kernel.rankings.docnos import TopicCodes
+from gradedeval.kernel.rankings.docnos import Growing, TopicCodes
 from gradedeval.kernel.trec.blocks import Block, blocks, segments
 from gradedeval.kernel.trec.decompression import temporary_file_errors
 from gradedeval.kernel.trec.lines import LineLayout
 from gradedeval.kernel.trec.stream import Segment, Stream
+from gradedeval.kernel.trec.tokenizer import PAD
 
 
 @dataclass(eq=False, repr=False)
@@ -135,7 +136,7 @@ class InterleavedTopics:
     def __init__(self, stream: Stream, limits: Limits) -> None:
         self.topics = TopicCodes(limits)
         self._limits = limits
-        self._columns: dict[str, _Column] = {}
+        self._columns: dict[str, Growing] = {}
         self.text = _Text(stream)
         file = stream.file
         self._size = file.end - file.position if file is not None else 0
@@ -148,13 +149,15 @@ class InterleavedTopics:
                 columns["topic"] = number[columns["topic"]]
         count = sum(len(columns["topic"]) for columns in listed.blocks)
         expected = count * self._size // max(listed.size, 1)
+        room = max(self._limits.gathered, expected + expected // 32 + PAD)
         for columns in listed.blocks:
             for name, column in columns.items():
-                self._columns.setdefault(name, _Column(column.dtype, expected, self._limits.gathered)).add(column)
+                self._columns.setdefault(name, Growing(column.dtype, room)).add(column)
 
     def parts(self) -> list[InterleavedPart]:
         """Return all documents in parts of whole topics, of as many documents as are graded at once."""
-        topic = self._columns.pop("topic").all()
+        column = self._columns.pop("topic")
+        topic = column.values[: column.size]
         counts = np.bincount(topic, minlength=len(self.topics.names))
         self._order, self._present = _by_topic(topic), np.flatnonzero(counts)
         self._ends = np.append(0, np.cumsum(counts[self._present]))
@@ -168,7 +171,7 @@ class InterleavedTopics:
     def rows(self, first: int, end: int) -> grading.Rows:
         """Return the documents of some topics, topic after topic."""
         order = self._order[self._ends[first] : self._ends[end]]
-        part = {name: column.all()[order] for name, column in self._columns.items()}
+        part = {name: column.values[order] for name, column in self._columns.items()}
         names = [self.topics.names[topic] for topic in self._present[first:end].tolist()]
         columns: dict[str, Any] = {name: part.get(name) for name in grading.COLUMNS}
         size = np.diff(self._ends[first : end + 1])
@@ -207,24 +210,6 @@ class GatheredRows:
             rows = rows.without_own()
         topics = dict.fromkeys(rows.topics)
         return grading.PartResult(grader.batches_of(rows), topics, dropped=dropped, changed=rows.changed, own=rows.own)
-
-
-class _Column:
-    """An array that grows in place, so that parts and whole are never in memory together."""
-
-    def __init__(self, dtype: Any, expected: int, minimum: int) -> None:
-        self._values = np.empty(max(minimum, expected + expected // 32), dtype=dtype)
-        self._size = 0
-
-    def add(self, values: NDArray[Any]) -> None:
-        end = self._size + len(values)
-        if end > len(self._values):
-            self._values.resize(end + end // 8, refcheck=False)
-        self._values[self._size : end] = values
-        self._size = end
-
-    def all(self) -> NDArray[Any]:
-        return self._values[: self._size]
 
 
 def _by_topic(topic: NDArray[Any]) -> Ints:

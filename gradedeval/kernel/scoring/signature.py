@@ -16,7 +16,7 @@ from gradedeval.kernel.measures.gains import Grades, thresholds
 from gradedeval.kernel.measures.notation import IA, UNIFORM, Value, write_value
 from gradedeval.kernel.measures.parse import canonical
 from gradedeval.kernel.options import OPTIONS, PRESETS, Options, exact, name_and_value
-from gradedeval.kernel.trec.stream import Source, is_named
+from gradedeval.kernel.trec.stream import is_named
 
 if TYPE_CHECKING:
     from gradedeval.kernel.rankings.qrels import Qrels
@@ -138,7 +138,9 @@ def _changed(options: Options) -> list[str]:
 
 def _with_digest(name: str, path: str) -> str:
     """Return the name of a file with six digits of a digest of its content."""
-    return f"{write_value(name)} {Source(path).digest()[:6]}"
+    from gradedeval.kernel.trec.digests import digest_of  # few signatures name a file
+
+    return f"{write_value(name)} {digest_of(path).sha256[:6]}"
 
 
 def _of_measures(measures: Sequence[Measure], grades: Grades) -> list[str]:

@@ -207,7 +207,7 @@ def is_pattern(url: str) -> bool:
 
 
 def expand_pattern(url: str) -> list[str]:
-    """Return the sorted URLs expand_pattern a pattern, or in a folder that ends with /, without hidden files."""
+    """Return the sorted URLs that match a pattern, or in a folder that ends with /, without hidden files."""
     if url.endswith("://"):
         return []
     pattern = f"{url}[!.]*" if url.endswith("/") else url

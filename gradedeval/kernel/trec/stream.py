@@ -242,15 +242,6 @@ class Source:
             with closing(Stream(self, ahead=False)) as stream:
                 return b"".join(stream.stored())
 
-    def digest(self) -> str:
-        """Return the SHA-256 of all stored bytes of a path. Raises InputError if they cannot be read."""
-        from hashlib import file_digest  # few signatures name a file
-
-        target: Any = self.target
-        with file_errors(self.place), remote(target) if self.is_url else open(target, "rb") as file:
-            opened: Any = file
-            return file_digest(opened, "sha256").hexdigest()
-
 
 def is_url(target: Any) -> bool:
     """Return whether this is a URL, such as s3://bucket/run.txt."""

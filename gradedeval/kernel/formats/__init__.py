@@ -35,10 +35,8 @@ Maker = Callable[[Layout], Document]
 
 
 def as_text(document: Document, digits: int | None, view: View = PAGE) -> str:
-    """Write plain tables and paragraphs in lines that fit.
-
-    Equal to tabulate's, whose import would take a tenth of the time of a small evaluation.
-    """
+    """Write plain tables and paragraphs in lines that fit: tables as tabulate's, whose import would take a tenth of the
+    time of a small evaluation."""
     legend = PLAIN_TEXT.paragraph(document.legend) if document.legend else ""
     line = view.line if document.messages else view.width
     parts: list[tuple[Table | str, int | None]] = [

@@ -18,11 +18,8 @@ LEAST_NAME = 13
 
 
 def cut_names(names: Iterable[str], width: int) -> dict[str, str]:
-    """Cut names that are wider than `width` in the middle; return name -> cut name.
-
-    The ellipsis moves from the middle where cut names would be equal. The result is empty if they are equal wherever it
-    stands.
-    """
+    """Cut names that are wider than `width` in the middle; return name -> cut name. The ellipsis moves from the middle
+    where cut names would be equal; empty if they are equal wherever it stands."""
     distinct = list(dict.fromkeys(names))
     for head in sorted(range(width - 2, 0, -1), key=lambda head: abs(width - 1 - 2 * head)):
         short = {name: _cut_name(visible(name), head, width) for name in distinct}

@@ -670,10 +670,8 @@ LAST_RANK = 2**53 - 1
 
 
 def coalesce(batches: Iterable[Batch], cells: int, least: int = 0) -> Iterator[Batch]:
-    """Merge batches into as few as possible, of at most `cells` cells; a topic counts as `least` cells or more.
-
-    NumPy calls for a few topics cost more than their work.
-    """
+    """Merge batches into as few as possible, of at most `cells` cells; a topic counts as `least` cells or more. NumPy
+    calls for a few topics cost more than their work."""
     waiting: list[Batch] = []
     topics, width = 0, least
     for batch in batches:

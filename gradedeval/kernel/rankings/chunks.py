@@ -119,10 +119,7 @@ class Chunks:
 
 
 def leaders(counts: Ints, documents: Docnos) -> NDArray[Any]:
-    """Return for each row, topic after topic, the first row of the topic with the same docno.
-
-    counts  topics: number of rows
-    """
+    """Return for each row, topic after topic (`counts` rows each), the first row of the topic with the same docno."""
     hashed, count = documents.hashed, len(documents)
     buckets = TopicBuckets(counts)
     slot = buckets.places(np.arange(len(counts)), hashed, counts)
@@ -158,11 +155,8 @@ def _leaders_by_name(counts: Ints, documents: Docnos) -> NDArray[Any]:
 
 
 def best_chunks(leader: NDArray[Any], rows: Rows, chunks: Docnos, options: Options) -> Ints:
-    """Return the best row of each document, ascending.
-
-    It has the highest score; among equal ones the lowest rank by `--ties rank`, the chunk id that comes first by
-    `--collapse-by first`, or the first one listed.
-    """
+    """Return the best row of each document, ascending: of the highest score; among equal ones of the lowest rank by
+    `--ties rank`, of the chunk id that comes first by `--collapse-by first`, or the first one listed."""
     listed = np.arange(len(leader), dtype=leader.dtype)
     is_first = leader == listed
     firsts = np.flatnonzero(is_first)

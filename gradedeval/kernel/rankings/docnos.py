@@ -130,9 +130,7 @@ need about 1.2 per document."""
 
 def most_probes(documents: int) -> int:
     """Return how many slots may be looked at for this many documents, before their hashes count as chosen to collide.
-
-    The table is then filled again with hashes by a secret, which is drawn after the ids are known.
-    """
+    The table is then filled again with hashes by a secret, which is drawn after the ids are known."""
     return PROBES * documents + FEWEST_PROBES
 
 
@@ -142,10 +140,8 @@ def new_secret() -> bytes:
 
 
 class TopicBuckets:
-    """A hash table divided by topic, a power of two slots for each.
-
-    Runs list topic after topic: with separate slots for each topic, the slots in use stay in the cache.
-    """
+    """A hash table divided by topic, a power of two slots for each: as runs list topic after topic, the slots in use
+    stay in the cache."""
 
     def __init__(self, documents: Ints) -> None:
         """Size the buckets; `documents`: topics: number of documents."""
@@ -209,9 +205,7 @@ class Index:
 
     def fill(self) -> tuple[Ints, Ints]:
         """Fill the hash table that `find` needs: before processes are started, each of which would fill its buckets.
-
-        Returns the rows of documents that repeat in their topic, and the first row of each. They have no slot.
-        """
+        Return the rows of documents that repeat in their topic and have no slot, and the first row of each."""
         return self._filled.again
 
     @cached_property

@@ -23,10 +23,8 @@ EVERY_TOPIC = _EveryTopic()
 
 
 class DocumentNumbers:
-    """Numbers of the documents of topics, from 0 in order of appearance: a hash table that grows.
-
-    Docnos are compared byte by byte, as different docnos may have equal hashes.
-    """
+    """Numbers of the documents of topics, from 0 in order of appearance: a hash table that grows. Docnos are compared
+    byte by byte, as different docnos may have equal hashes."""
 
     def __init__(self) -> None:
         kinds: tuple[Any, ...] = np.int32, np.uint64, np.int64, np.int64, np.uint8

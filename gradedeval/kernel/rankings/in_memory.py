@@ -121,10 +121,8 @@ def refuse_source(source: Any, kind: str, place: str) -> Any:
 
 
 def readable_table(source: Any, kind: str, place: str, needed: bool = False) -> Any:
-    """Return a DataFrame of pandas unchanged; convert tables of polars, pyarrow, NumPy and others.
-
-    Returns None for anything else, or raises the InputError of `refuse_source` if a table is `needed`.
-    """
+    """Return a DataFrame of pandas unchanged; convert tables of polars, pyarrow, NumPy and others. Return None for
+    anything else, or raise the InputError of `refuse_source` if a table is `needed`."""
     table = _readable_table(source, kind, place)
     return refuse_source(source, kind, place) if needed and table is None else table
 

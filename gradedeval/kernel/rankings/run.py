@@ -400,10 +400,8 @@ ALIKE = 5
 
 
 def order_check_without_ranks(rankings: Iterable[Sequence[float]]) -> grading.OrderCheck:
-    """Check the first scores of some topics, as listed.
-
-    Scores must rise in all sampled topics: a list without ranks may be in no order, and rise by chance.
-    """
+    """Check the first scores of some topics, as listed. They must rise in all sampled topics: a list without ranks may
+    be in no order, and rise by chance."""
     sampled = 0
     for scores in rankings:
         if len(scores) < ALIKE:
@@ -507,11 +505,8 @@ def arrow_run(source: Any, options: Options, place: str = "run") -> ArrowRun | N
 
 
 def json_run(stream: Stream, options: Options) -> ArrowRun | None:
-    """Return the columns of a JSON run topic -> docno -> score.
-
-    Returns None for other files, if ranks are needed, or if the options keep one of duplicate documents: names that
-    repeat are an error in JSON.
-    """
+    """Return the columns of a JSON run topic -> docno -> score; None for other files, if ranks are needed, or if the
+    options keep one of duplicate documents: names that repeat are an error in JSON."""
     if not options.by_score or options.ties == "rank" or options.duplicates in ("first", "last"):
         return None
     from gradedeval.kernel.trec.text_columns import nested_numbers  # few files are JSON

@@ -27,10 +27,8 @@ from gradedeval.kernel.trec.tokenizer import PAD
 
 @dataclass(eq=False, repr=False)
 class SegmentPart:
-    """A segment of a run file, which any process can read, also again after a process died.
-
-    Raises InputError if the file has changed since it was cut.
-    """
+    """A segment of a run file, which any process can read, also again after a process died. Raises InputError if the
+    file has changed since it was cut."""
 
     segment: Segment
     layout: LineLayout

@@ -16,7 +16,7 @@ import gradedeval
 from gradedeval import evaluate
 from gradedeval.cli import ABOUT, COMMANDS
 from gradedeval.cli import gradedeval as program
-from gradedeval.cli.hints import MAX_LINE, MIN_SIMILARITY, _parsed, corrected_command_line, option_error
+from gradedeval.cli.hints import MAX_LINE, MIN_SIMILARITY, _parse, corrected_command_line, option_error
 from gradedeval.errors import Guess, InputError, did_you_mean, hint_of, is_pointer, synonyms
 from gradedeval.kernel.measures.definition import MEASURES
 from gradedeval.kernel.measures.parse import parse_measures
@@ -310,7 +310,7 @@ def test_the_command_line_is_printed_as_it_is_meant(typed: str, meant: str | Non
     assert done.code == (1 if typed.startswith("trec_eval") else 2)
     assert done.corrected == ([] if meant is None else [f"gradedeval {meant}"])
     if meant is not None and meant.endswith("picture.svg"):  # to draw it would take long
-        assert _parsed(program, shlex.split(meant))
+        assert _parse(program, shlex.split(meant))
     elif meant is not None:
         assert cli(*shlex.split(meant)).corrected == []
 
@@ -371,7 +371,7 @@ def test_a_line_that_is_printed_for_an_option_of_another_tool_parses(name: str) 
         hint = option_error(click.NoSuchOption(word, ctx=context)).raw[1]
         for value in ([], ["2"]):
             if line := corrected_command_line(program, [*name.split(), "A", "B", word, *value], hint):
-                assert _parsed(program, shlex.split(line)[1:])
+                assert _parse(program, shlex.split(line)[1:])
                 printed += 1
     assert printed
 

@@ -64,7 +64,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "trec_eval": ("cli.commands.trec_eval:command", "Score runs with trec_eval's options and output format."),
     },
 }
-"""Heading of the help page -> command -> its module and name there, and its summary."""
+"""Heading of the help page -> command -> `module:attribute` of its function, and its summary."""
 
 COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
 
@@ -72,7 +72,7 @@ ABOUT: dict[str, tuple[str, str]] = {
     "help": ("cli.help:help_page", "Explain a command or a measure, or list measures or formats."),
     "completion": ("cli.completion:completion", "Print a completion script for bash, zsh or fish."),
 }
-"""Commands about the program itself."""
+"""The commands about the program itself, by name as in `GROUPS`."""
 
 PICTURES: dict[str, tuple[str, str]] = {
     "pr": ("cli.commands.precision_recall:picture", "Draw precision-recall curves, graded and at each threshold."),
@@ -86,9 +86,9 @@ PICTURES: dict[str, tuple[str, str]] = {
     "explain": ("cli.commands.explain:picture", "Draw one topic rank by rank."),
     "clicks": ("cli.commands.clicks.correlate:picture", "Draw a click measure against an evaluation measure."),
 }
-"""The pictures of `gradedeval plot PICTURE`, likewise."""
+"""The pictures of `gradedeval plot PICTURE`, by name as in `GROUPS`."""
 
-VERBS: dict[str, tuple[str, str]] = {
+CLICK_COMMANDS: dict[str, tuple[str, str]] = {
     "observe": ("cli.commands.clicks.observe:command", "Estimate examination probabilities of ranks."),
     "fit": ("cli.commands.clicks.fit:command", "Find the rank weights closest to examination probabilities."),
     "measures": ("cli.commands.clicks.measures:command", "Report click measures of each list shown."),
@@ -97,7 +97,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "models": ("cli.commands.clicks.models:command", "Fit click models, and report how well they predict."),
     "simulate": ("cli.commands.clicks.simulate:command", "Simulate a click log from a known user model."),
 }
-"""The commands of `gradedeval clicks VERB LOG`, likewise."""
+"""The commands of `gradedeval clicks COMMAND LOG`, by name as in `GROUPS`."""
 
 
 class ExitCodes(NamedTuple):
@@ -112,14 +112,15 @@ class ExitCodes(NamedTuple):
         return self.kinds.get(error.kind, self.usage if error.usage else self.data)
 
 
-# Of `check` only a failed bound is 1. The codes of the drop-in are trec_eval's: 2 for an error in its set-up, such as
-# illegal parameters of a measure, 4 for an error in computing a measure, such as duplicate documents.
+# `check` exits with 1 only for a failed bound. `trec_eval` exits with the codes of the original program: 2 for an error
+# in its set-up, such as illegal parameters of a measure, 4 for an error in computing a measure, such as duplicate
+# documents.
 EXIT_CODES = {
     "check": ExitCodes(data=3),
     "trec_eval": ExitCodes(2, 1, {"parameters": 2, "duplicate-document": 4, "contradiction": 4, "no-common-topics": 7}),
 }
 
-WIDEST = max(map(len, COMMANDS | ABOUT))
+COMMAND_WIDTH = max(map(len, COMMANDS | ABOUT))
 """Width of the column of commands on the help page."""
 
 COMPLETE = "_GRADEDEVAL_COMPLETE"
@@ -129,54 +130,56 @@ COMPLETE = "_GRADEDEVAL_COMPLETE"
 class CommandGroup(DocstringCommand, click.Group):
     """A group that imports a command when it is called.
 
-    table   the commands on its help page
-    places  all its commands
+    listed_commands  the commands on its help page, by name as in `GROUPS`
+    all_commands     all its commands, by name as in `GROUPS`
     """
 
-    table: ClassVar[Mapping[str, tuple[str, str]]]
-    places: ClassVar[Mapping[str, tuple[str, str]]]
+    listed_commands: ClassVar[Mapping[str, tuple[str, str]]]
+    all_commands: ClassVar[Mapping[str, tuple[str, str]]]
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.table)
+        return list(self.listed_commands)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in self.places:
+        if name not in self.all_commands:
             return None
-        module, _, attribute = self.places[name][0].partition(":")
+        module, _, attribute = self.all_commands[name][0].partition(":")
         command: click.Command = getattr(importlib.import_module(f"gradedeval.{module}"), attribute)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in self.table.items()])
+            formatter.write_dl([(name, summary) for name, (_, summary) in self.listed_commands.items()])
 
 
 class InnerGroup(CommandGroup):
     """A group within the program. The error for an unknown command has a hint.
 
-    noun   the word for its commands in this error
-    usual  the command for the hint if a file stands in its place, and the metavar of the file
+    noun          the word for its commands in this error
+    usual         the command that the hint suggests if a file is given instead of a command
+    file_metavar  the metavar of such a file
     """
 
     noun: ClassVar[str] = "command"
     usual: ClassVar[str]
+    file_metavar: ClassVar[str]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args:
             print_message(ctx.get_help(), "page")
             ctx.exit(2)
-        if not args[0].startswith("-") and args[0] not in self.table:
+        if not args[0].startswith("-") and args[0] not in self.listed_commands:
             group = str(ctx.info_name)
             ours, _ = synonyms()["commands"].get(args[0], ("", ""))
             meant = ours.removeprefix(f"{group} ")
-            is_picture = ours.startswith(f"{group} ") and meant in self.table
-            hint = Guess(args[0], meant) if is_picture else did_you_mean(args[0], self.table)
-            hint = hint or f"choose from {', '.join(self.table)}"
-            usual, file = self.usual.split()
-            if os.path.exists(args[0]) or args[0] == file.lower():
-                named = [word for word in args if word.startswith("--") and word[2:] in self.table]  # as in --pr
-                meant = named[0][2:] if named else usual
-                words = [word for word in args if word not in named[:1]]
+            is_synonym = ours.startswith(f"{group} ") and meant in self.listed_commands
+            hint = Guess(args[0], meant) if is_synonym else did_you_mean(args[0], self.listed_commands)
+            hint = hint or f"choose from {', '.join(self.listed_commands)}"
+            if os.path.exists(args[0]) or args[0] == self.file_metavar.lower():
+                # A command may be typed like an option, as in --pr.
+                flags = [word for word in args if word.startswith("--") and word[2:] in self.listed_commands]
+                meant = flags[0][2:] if flags else self.usual
+                words = [word for word in args if word not in flags[:1]]
                 hint = Rewritten(f"did you mean `gradedeval {group} {meant} {args[0]}`?", group, meant, *words)
             raise InputError(group, f"no such {self.noun} '{args[0]}'", hint, usage=True)
         return super().parse_args(ctx, args)
@@ -185,22 +188,22 @@ class InnerGroup(CommandGroup):
 class Commands(CommandGroup):
     """The commands of the program. `eval` may be omitted."""
 
-    table, places = COMMANDS, COMMANDS | ABOUT
+    listed_commands, all_commands = COMMANDS, COMMANDS | ABOUT
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for heading, table in (GROUPS | {"Help": ABOUT}).items():
             with formatter.section(heading):
-                formatter.write_dl([(f"{name:<{WIDEST}}", summary) for name, (_, summary) in table.items()])
+                formatter.write_dl([(f"{name:<{COMMAND_WIDTH}}", summary) for name, (_, summary) in table.items()])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         args = args or ["--help"]
         word = args[0]
-        if word not in self.places and word not in ("-h", "--help", "--version"):
+        if word not in self.all_commands and word not in ("-h", "--help", "--version"):
             is_name = word.replace("-", "_").isidentifier() and not word.startswith("-")
             if is_name and not os.path.exists(word):
                 from gradedeval.cli.hints import check_mistyped_command  # only for a missing file
 
-                check_mistyped_command(word, args[1:], self.places)
+                check_mistyped_command(word, args[1:], self.all_commands)
             args = ["eval", *args]
         return super().parse_args(ctx, args)
 
@@ -227,8 +230,8 @@ def gradedeval() -> None:
 class Pictures(InnerGroup):
     """The pictures."""
 
-    table = places = PICTURES
-    noun, usual = "picture", "runs RUN"
+    listed_commands = all_commands = PICTURES
+    noun, usual, file_metavar = "picture", "runs", "RUN"
 
 
 @click.group("plot", cls=Pictures, subcommand_metavar="PICTURE ...")
@@ -242,19 +245,20 @@ def plot() -> None:
     """
 
 
-class Verbs(InnerGroup):
+class ClickCommands(InnerGroup):
     """The commands on click logs."""
 
-    table = places = VERBS
-    usual = "observe LOG"
+    listed_commands = all_commands = CLICK_COMMANDS
+    usual, file_metavar = "observe", "LOG"
 
 
-@click.group("clicks", cls=Verbs, subcommand_metavar="VERB ...")
+@click.group("clicks", cls=ClickCommands, subcommand_metavar="COMMAND ...")
 def clicks() -> None:
     """Estimate examination, click models and gains from click logs.
 
-    A log has a line for each session, one user's one query, between tabs under a header: topic, clicks (the ranks that
-    were clicked), shown (the docnos from rank 1 on), and, if known, user, session, time and count.
+    A log is a tab-separated file with a header and a line for each session (a query by a user). Its columns are topic,
+    clicks (the ranks that were clicked), shown (the docnos from rank 1 on), and, if known, user, session, time and
+    count.
 
     \b
     gradedeval clicks observe log.tsv -o weights.csv
@@ -265,14 +269,14 @@ def clicks() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line, and exit with 0 for success, 1 for bad data, 2 for wrong usage.
 
-    `check` exits with 1 for a failed bound and 3 for bad data, the drop-in with the exit codes of trec_eval.
+    `check` exits with 1 for a failed bound and 3 for bad data; `trec_eval` exits with the original program's codes.
     """
     # numpy's linear algebra would start a thread for each core, which nothing here uses.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if COMPLETE in os.environ:
         from gradedeval.cli.completion import complete  # only for the shell
 
-        summaries = {name: summary for name, (_, summary) in Commands.places.items()}
+        summaries = {name: summary for name, (_, summary) in Commands.all_commands.items()}
         sys.exit(complete(os.environ[COMPLETE], COMPLETE, summaries))
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     exits = EXIT_CODES.get(arguments[0] if arguments else "", ExitCodes())
@@ -303,7 +307,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print_message("out of memory; try --jobs 1")
         code = exits.data
     except Exception:
-        if exits.data == 1:  # as Python exits
+        if exits.data == 1:  # Python prints the traceback and exits with 1
             raise
         sys.excepthook(*sys.exc_info())
         code = exits.data
@@ -336,13 +340,13 @@ def _interruptible() -> Iterator[None]:
 
 def _report(error: click.UsageError | InputError, context: click.Context, arguments: Sequence[str]) -> None:
     """Print the error of a command or of its arguments, and a corrected command line if there is one."""
-    from gradedeval.cli.hints import corrected_command_line, usage_error, with_right_order  # only for an error
+    from gradedeval.cli.hints import corrected_command_line, suggest_right_order, usage_error  # only for an error
     from gradedeval.cli.options import RUNNING
 
     with context:
         problem = error if isinstance(error, InputError) else usage_error(error)
         if (running := context.meta.get(RUNNING)) is not None:
-            problem = with_right_order(problem, running)
+            problem = suggest_right_order(problem, running)
         print_error(problem)
         if line := corrected_command_line(gradedeval, arguments, problem.raw[1]):
             print_message(f"  {line}", "page")

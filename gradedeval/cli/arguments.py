@@ -63,7 +63,10 @@ def measures_with_plugins(files: tuple[str, ...]) -> Mapping[str, Measure]:
 
 
 def named_measures(texts: AnyMeasure | Iterable[AnyMeasure], table: Mapping[str, Measure] | None) -> list[Measure]:
-    """Return the measures that -m names, with the cutoff of -k. Emits a note on the measures without a cutoff."""
+    """Return the measures that -m names, from a table of measures, with the cutoff of -k.
+
+    Emits a note on the measures that -k does not cut.
+    """
     # Import numpy here, near the top of the stack: imported from deeper calls it outgrows Python's first 16 KiB frame
     # chunk, which costs a tenth of the start-up.
     import_module("numpy")
@@ -81,7 +84,10 @@ def named_measures(texts: AnyMeasure | Iterable[AnyMeasure], table: Mapping[str,
 
 
 def chosen_measures(texts: Iterable[str], files: tuple[str, ...]) -> list[Measure]:
-    """Return the measures that -m names, with those of --measures-from. Emits a note if -k cuts none of them."""
+    """Load the measures of --measures-from, and return the measures that -m names, with the cutoff of -k.
+
+    Emits a note if -k cuts none of them.
+    """
     measures = named_measures(texts, measure_table(files))
     note_unused_cutoff()
     return measures
@@ -117,7 +123,7 @@ def note_unused_cutoff() -> None:
         emit_notes([Note(f"-k {context_option('k')}: no measure here uses it ({names})", hint, kind="unused-option")])
 
 
-def single_measure(flag: str, text: str | None, table: Mapping[str, Measure]) -> Measure:
+def single_measure(option: str, text: str | None, table: Mapping[str, Measure]) -> Measure:
     """Return the measure that an option names. Raises InputError (usage) unless it names exactly one."""
     cutoff = context_option("k")
     measures = parse_measures(text, table, cutoff) if text and text.strip() else []
@@ -125,7 +131,7 @@ def single_measure(flag: str, text: str | None, table: Mapping[str, Measure]) ->
         record_cutoff_use(text, table)
     if len(measures) != 1:
         problem = f"'{text}' names {len(measures)} measures" if measures else "no measure given"
-        raise InputError(flag, problem, f"name one, such as {flag} err@20", usage=True)
+        raise InputError(option, problem, f"name one, such as {option} err@20", usage=True)
     return measures[0]
 
 
@@ -139,9 +145,9 @@ def usage() -> str:
     return f"usage: {context.command_path.removesuffix(' eval')} {files}"
 
 
-def no_measure_to_cut(option: str, means: str) -> InputError:
-    """Return the error for -k where no measure is named, and another option is meant."""
-    hint = Guess("-k", option, text=f"write {option} for {means}")
+def unused_cutoff_error(option: str, purpose: str) -> InputError:
+    """Return the error for -k in a command without measures. The hint suggests the option that has the purpose."""
+    hint = Guess("-k", option, text=f"write {option} for {purpose}")
     return InputError("-k", "cuts measures, and none are named here", hint, usage=True)
 
 
@@ -150,10 +156,10 @@ def runs_and_qrels(files: tuple[str, ...], options: Mapping[str, Any] = MappingP
 
     options  options of the command, whose files may be standard input as well
 
-    A single file that holds both is both. Raises InputError if an argument is not a file, a folder or a pattern; if it
-    is the name of a measure, the hint is -m.
+    A single file with both results and judgments is the run and the qrels. Raises InputError if an argument is not a
+    file, a folder or a pattern; if the argument is the name of a measure, the hint suggests -m.
     """
-    files = as_both(files)
+    files = duplicate_combined_file(files)
     missing = [file for file in files if file != "-" and not os.path.exists(file)]
     if measures := [file for file in missing if is_measure(file)]:
         words = [word for word in click.get_current_context().find_root().obj or () if word not in measures]
@@ -184,14 +190,14 @@ def split_command(words: Sequence[str], context: click.Context) -> tuple[list[st
     return (path, list(words[len(path) :])) if list(words[: len(path)]) == path else ([], list(words))
 
 
-def as_both(files: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the only file twice if it holds a run and judgments; any other files unchanged."""
+def duplicate_combined_file(files: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a single file twice if it holds both results and judgments; return any other files unchanged."""
     return (*files, *files) if len(files) == 1 and holds_both(files[0]) else files
 
 
 def holds_both(file: str) -> bool:
     """Return whether each record or row of a file has results and judgments."""
-    from gradedeval.kernel.trec.blocks import format_of  # few files are alone
+    from gradedeval.kernel.trec.blocks import format_of  # only for a single file
 
     if not os.path.isfile(file):
         return False
@@ -221,30 +227,31 @@ def single_file(files: tuple[str, ...], noun: str) -> str:
 
 
 def runs_and_optional_qrels(
-    files: tuple[str, ...], options: Mapping[str, Any], needed: bool = False
+    files: tuple[str, ...], options: Mapping[str, Any], needs_qrels: bool = False
 ) -> tuple[list[str], str | None]:
     """Return the runs among the arguments, and the qrels if the last file holds judgments.
 
-    needed  whether the command needs qrels, as with -m: then the last file is the qrels unless it is certainly a run
+    needs_qrels  whether the command needs qrels, as with -m: then the last file is the qrels unless it certainly is a
+                 run
 
     Raises InputError as `runs_and_qrels` does.
     """
     if not files:
         raise InputError("", "no run given", usage(), usage=True)
-    files = as_both(files) if needed else files
-    if len(files) > 1 and (is_qrels(files[-1], needed) or _is_last_qrels(files[-1], options, needed)):
+    files = duplicate_combined_file(files) if needs_qrels else files
+    if len(files) > 1 and (is_qrels(files[-1], needs_qrels) or _is_last_qrels(files[-1], options, needs_qrels)):
         return runs_and_qrels(files, options)
     check_qrels_last(files)
     check_standard_input(files, options)
     return [file for word in files for file in files_of(word)], None
 
 
-def _is_last_qrels(file: str, options: Mapping[str, Any], needed: bool) -> bool:
-    """Return whether the last file is the qrels because options need qrels. With --qrels-format it is, in a form that
-    its content alone may not tell."""
+def _is_last_qrels(file: str, options: Mapping[str, Any], needs_qrels: bool) -> bool:
+    """Return whether the last file is the qrels because of --qrels-format, or because the command needs qrels and the
+    file may not be a run. Its content need not show that it holds judgments."""
     if not (is_named(file) and _names_file(file)) or os.path.isdir(file):
         return False
-    return options.get("qrels_format") is not None or (needed and not _is_run(file))
+    return options.get("qrels_format") is not None or (needs_qrels and not _is_run(file))
 
 
 def check_standard_input(files: Collection[str | None], options: Mapping[str, Any] = MappingProxyType({})) -> None:
@@ -343,30 +350,35 @@ def split_measures(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, 
     return ((), words) if are_measures else (words, ())
 
 
-def split_qrels(files: tuple[str, ...], options: Mapping[str, Any], needed: bool) -> tuple[tuple[str, ...], str | None]:
-    """Return the arguments as files and qrels: the last file that certainly holds judgments, if any, or else the last
-    one if options need qrels, as in `runs_and_optional_qrels`."""
-    if needed and as_both(files) != files:
+def split_qrels(
+    files: tuple[str, ...], options: Mapping[str, Any], needs_qrels: bool
+) -> tuple[tuple[str, ...], str | None]:
+    """Return the arguments as files and qrels.
+
+    The qrels are the last file that certainly holds judgments. If there is none and the command needs qrels, they are
+    the last file, as in `runs_and_optional_qrels`.
+    """
+    if needs_qrels and duplicate_combined_file(files) != files:
         return files, files[0]
     qrels = next(filter(_is_certainly_qrels, reversed(files)), None)
-    if qrels is None and files and _is_last_qrels(files[-1], options, needed and len(files) > 1):
+    if qrels is None and files and _is_last_qrels(files[-1], options, needs_qrels and len(files) > 1):
         qrels = files[-1]
     return tuple(file for file in files if file != qrels), qrels
 
 
 def split_topics(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the arguments as files and the topics that follow them."""
-    if len(words) > 1 and not _names_file(words[1]) and as_both(words[:1]) != words[:1]:
-        return as_both(words[:1]), words[1:]
+    if len(words) > 1 and not _names_file(words[1]) and duplicate_combined_file(words[:1]) != words[:1]:
+        return duplicate_combined_file(words[:1]), words[1:]
     topic_starts = (index for index, _ in enumerate(words) if index > 1 and not any(map(_names_file, words[index:])))
     files = words[: next(topic_starts, None)]
-    if not files or _is_run(files[-1]):  # so that the next word is the qrels, misspelled
+    if not files or _is_run(files[-1]):  # the next word is probably a misspelled name of qrels
         return words, ()
     return files, words[len(files) :]
 
 
 def _is_certainly_qrels(file: str) -> bool:
-    """Return if a file holds judgments, and is neither unreadable nor a run that lacks a field."""
+    """Return whether a file certainly holds judgments: an unreadable file, or a run that lacks a field, does not."""
     from gradedeval.kernel.trec.line_reader import looks_like
 
     try:
@@ -376,8 +388,8 @@ def _is_certainly_qrels(file: str) -> bool:
 
 
 def _names_file(word: str) -> bool:
-    """Return if an argument is a file or folder that exists, or standard input, a pattern of existing files, a URL or
-    a named dataset. A question is no pattern."""
+    """Return whether an argument names an existing file or folder, standard input, a URL, a named dataset, or a pattern
+    that matches files. A topic that ends with a question mark is not a pattern, because it matches none."""
     from glob import glob  # rarely needed: the shell expands most patterns
 
     if word == "-" or is_url(word) or word.startswith(IR_DATASETS) or os.path.exists(word):
@@ -385,11 +397,12 @@ def _names_file(word: str) -> bool:
     return bool(set(word) & set("*?") and glob(word, recursive=True))
 
 
-def is_qrels(file: str, needed: bool = False) -> bool:
-    """Return if the first line of a file is a judgment. A file of a format for both runs and judgments, such as JSON,
-    counts as a run, unless its shape lists judgments alone.
+def is_qrels(file: str, needs_qrels: bool = False) -> bool:
+    """Return whether a file holds judgments, by its first line.
 
-    needed  whether judgments in the file are enough, beside results
+    A file of a format for both runs and judgments, such as JSON, counts as a run unless it holds only judgments.
+
+    needs_qrels  whether such a file also counts as qrels if it holds both
     """
     from gradedeval.kernel.trec.blocks import format_of
     from gradedeval.kernel.trec.line_reader import looks_like
@@ -407,15 +420,15 @@ def is_qrels(file: str, needed: bool = False) -> bool:
         except InputError as error:
             return error.kind == NO_GRADES
         if isinstance(layout, WholeFile) and layout.format not in ("letor", PAIRS):
-            from gradedeval.kernel.trec.documents import kinds_in  # few files are
+            from gradedeval.kernel.trec.documents import kinds_in  # only for formats such as JSON
 
             kinds = kinds_in(layout, stream)
-            return kinds == "qrels" or (needed and "qrels" in kinds)
+            return kinds == "qrels" or (needs_qrels and "qrels" in kinds)
     return layout.format in ("letor", PAIRS) if isinstance(layout, WholeFile) else layout is not QRELS
 
 
 def _is_run(file: str) -> bool:
-    """Return if a file is certainly a run, by its first line."""
+    """Return whether a file certainly is a run, by its first line."""
     from gradedeval.kernel.trec.blocks import is_certain_run
     from gradedeval.kernel.trec.line_reader import looks_like
 
@@ -428,7 +441,7 @@ def _is_run(file: str) -> bool:
 
 
 def _has_tabbed_judgments(file: str) -> bool:
-    """Return if a file is read as qrels whose topics have blanks, or whose cells list documents."""
+    """Return whether a file is read as qrels whose topics have blanks, or whose cells list documents."""
     from gradedeval.kernel.trec.blocks import format_of
 
     with closing(Stream(Source(file))) as stream:
@@ -440,12 +453,12 @@ def _has_tabbed_judgments(file: str) -> bool:
 
 
 def named_files(words: Iterable[str]) -> list[str]:
-    """Return the words up to the first that is no file."""
+    """Return the words before the first that is not a file."""
     return list(takewhile(_names_file, words))
 
 
 def kind_if_qrels_first(files: Sequence[str], formats: Options) -> str:
-    """Return what the last file is, if it is certainly not the qrels and only the first certainly is; else ""."""
+    """Return the kind of the last file, such as "a run", if only the first file certainly is qrels; else ""."""
     if len(files) < 2 or "-" in (files[0], files[-1]):
         return ""
     from gradedeval.kernel.rankings.run import is_readable_only_as  # only for an error
@@ -460,13 +473,13 @@ def kind_if_qrels_first(files: Sequence[str], formats: Options) -> str:
         if not os.path.exists(files[-1]) and not is_url(files[-1]):
             return "a pattern"
         return "a run" if _is_run(files[-1]) or is_readable_only_as("run", files[-1], formats) else ""
-    except (InputError, OSError):  # the error of the command says more
+    except (InputError, OSError):  # the command has reported a more specific error
         return ""
 
 
 def are_two_qrels(files: Collection[str]) -> bool:
-    """Return whether all these files are certainly qrels of TREC: four fields a line, the last one a number. Tables of
-    other forms may be runs."""
+    """Return whether all these files certainly are TREC qrels: lines of four fields, of which the last is a number.
+    Tables of other forms may be runs."""
     if click.get_current_context().params.get(flag.run_format.keyword):
         return False
     return all(map(_is_trec_qrels, files))
@@ -479,7 +492,7 @@ def _is_trec_qrels(file: str) -> bool:
         return False
     try:
         head = first_bytes(Source(file))
-    except (InputError, OSError):  # told where the file is read
+    except (InputError, OSError):  # reported when the file is read
         return False
     lines = [line.split() for line in head.split(b"\n") if line.strip() and not line.startswith(b"#")]
     # Qrels have 0 in the second field; a run that lacks fields has Q0.
@@ -493,15 +506,15 @@ def check_qrels_last(files: tuple[str, ...]) -> None:
         raise InputError(last, "no such file", "the qrels are the last argument: RUN... QRELS", usage=True)
 
 
-QRELS_OPTIONS = ["topics", "judged_only", "subtopics", "qrels_format", "labels"]
-"""Names of options about judgments, besides the section of gains."""
+OPTIONS_NEEDING_QRELS = ["topics", "judged_only", "subtopics", "qrels_format", "labels"]
+"""Names of the options that need qrels, besides those of the section of gains."""
 
 
 def check_without_qrels(options: Mapping[str, Any], used: Collection[str] = ()) -> None:
     """Raise InputError (usage) for an option about judgments, in a command without qrels.
 
-    used  names of such options that the command uses even without qrels
+    used  names of options about judgments that the command uses even without qrels
     """
-    names = [name for name, metadata in OPTIONS.items() if metadata.section == GAINS] + QRELS_OPTIONS
+    names = [name for name, metadata in OPTIONS.items() if metadata.section == GAINS] + OPTIONS_NEEDING_QRELS
     if unused := given_flags({name: options.get(name) for name in names if name not in used}):
         raise InputError(unused[0], "needs qrels", "add QRELS", usage=True)

@@ -1,4 +1,4 @@
-"""What few evaluations ask for: a record, and additions to a plain table of scores."""
+"""Options that few evaluations use: a record, and additions to a plain table of scores."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Extras:
     """Additions to a plain table of scores: digests of inputs and a record, standardized scores, quantities of C/W/L
     measures, sorted runs, a history, a table to publish, systems in place of their seeds, predicted judgments, and
-    texts of topics.
+    query texts.
 
     given          name -> value of the options on the command line; options of extras are popped
     by_topic       whether the table has a row for each topic
@@ -42,12 +42,12 @@ class Extras:
         self._given, self._by_topic, self._format, self._run_name = given, by_topic, output_format, run_name
         self.record: str | None = given.pop("record", None)
         self._measures_from = measures_from
-        self._inputs = self._recorded_inputs()
-        self._standardized: Callable[[Scores], Scores] | None = None
+        self._inputs = self._start_recording()
+        self._standardize: Callable[[Scores], Scores] | None = None
         if not given.keys().isdisjoint(("standardize", "reference", "save_reference")):
             from gradedeval.cli.many_runs import pop_standardization  # each extra imports only its own modules
 
-            self._standardized = pop_standardization(given)
+            self._standardize = pop_standardization(given)
         self._cwl = given.pop("cwl", False)
         self._sort = given.pop("sort", None)
         self._history, self._label = given.pop("history", None), given.pop("label", None)
@@ -55,13 +55,13 @@ class Extras:
         self._published: Published | None = None
         self._options: Options
 
-    def _recorded_inputs(self) -> InputsRead | None:
-        """Return the digests of inputs, from now on, for a record, JSON and a full signature; else None."""
+    def _start_recording(self) -> InputsRead | None:
+        """Start to record digests of inputs if a record, JSON or a full signature needs them, and return them."""
         if self.record is None and self._format != "json" and context_option("signature") != "full":
             return None
         if self.record in STDOUT[1:]:
-            hint = "name it, as in result.json"
-            raise InputError(flag.record, f"'{self.record}' is not a file beside the inputs", hint, usage=True)
+            hint = "name a file, as in result.json"
+            raise InputError(flag.record, f"'{self.record}' is standard output, not a file", hint, usage=True)
         given = self._given
         settings: dict[str, Any] = {
             **given,
@@ -96,7 +96,7 @@ class Extras:
             raise InputError(flag.cwl, problem, "leave out one of them", usage=True)
         if "slices" in self._given:
             raise InputError(flag.cwl, f"cannot be combined with {flag.slices}", "leave out one of them", usage=True)
-        if self._standardized is not None:
+        if self._standardize is not None:
             raise InputError(flag.cwl, "standardized costs have no meaning", "leave out --standardize", usage=True)
         return kernel.score_tables.all_quantities(measures)
 
@@ -104,9 +104,9 @@ class Extras:
         """Return the options of reading and scoring. Raises InputError (usage) for files that cannot be recorded."""
         if self.record is not None:
             kernel.records.check_recordable(dict.fromkeys(runs, ""), qrels)
-        table = {name: self._given.pop(name) for name in [*self._given] if name not in OPTIONS}
-        if table:
-            self._published = self._to_publish(table, runs if self._run_name == "file" else None)
+        publishing = {name: self._given.pop(name) for name in [*self._given] if name not in OPTIONS}
+        if publishing:
+            self._published = self._to_publish(publishing, runs if self._run_name == "file" else None)
         check_history(self._history, self._label)
         self._options = resolve_options(**self._given)
         if self._options.replicates is not None:
@@ -115,17 +115,18 @@ class Extras:
             self._check_predicted()
         return self._options
 
-    def _to_publish(self, table: dict[str, Any], runs: Sequence[str] | None) -> Published:
-        """Return the extras of a table to publish, from their options.
+    def _to_publish(self, options: dict[str, Any], runs: Sequence[str] | None) -> Published:
+        """Return the marks, caption and other extras of a table to publish.
 
+        options  name -> value of the options of such tables
         runs  the files, which --baseline may name; None if runs are named by their tags or paths
         """
         from gradedeval.analysis.score_matrix import Baseline
         from gradedeval.questions.published import Published
 
-        if runs is not None and "baselines" in table:
-            table["baselines"] = [Baseline.read(word, runs).name or word for word in table["baselines"]]
-        published = Published(**table)
+        if runs is not None and "baselines" in options:
+            options["baselines"] = [Baseline.read(word, runs).name or word for word in options["baselines"]]
+        published = Published(**options)
         published.check(self._format, by_topic=self._by_topic, cwl=self._cwl)
         if runs is not None:
             published.check_runs(list(kernel.named_runs(list(runs))))
@@ -133,7 +134,7 @@ class Extras:
 
     def _check_systems(self) -> None:
         """Raise InputError (usage) for an option that a table of systems excludes."""
-        if self._by_topic and not (self._cwl or self._published):  # then rows are of runs
+        if self._by_topic and not (self._cwl or self._published):  # rows are runs
             return
         excluded = {
             flag.cwl: self._cwl,
@@ -143,31 +144,29 @@ class Extras:
             "the marks, percent and captions of a table to publish": self._published is not None,
         }
         for name in (name for name, is_used in excluded.items() if is_used):
-            problem = (
-                f"cannot be combined with {name}: a row is the mean of a system over its seeds, and their deviation"
-            )
+            problem = f"cannot be combined with {name}: a row has the mean and deviation of a system over its seeds"
             raise InputError(flag.replicates, problem, "leave out one of them", usage=True)
 
     def _check_predicted(self) -> None:
         """Raise InputError (usage) for an option that excludes --predicted."""
         if self._published and self._published.baselines:
-            problem = "cannot be combined with marks in tables, which are of scores by topic"
+            problem = f"cannot be combined with {flag.baseline}: its marks compare scores by topic"
             raise InputError(flag.predicted, problem, "see `gradedeval compare --predicted`", usage=True)
-        excluded = {flag.cwl: self._cwl, flag.standardize: self._standardized, flag.history: self._history is not None}
+        excluded = {flag.cwl: self._cwl, flag.standardize: self._standardize, flag.history: self._history is not None}
         for name in (name for name, is_used in excluded.items() if is_used):
             raise InputError(flag.predicted, f"cannot be combined with {name}", "leave out one of them", usage=True)
 
     @property
     def needs_topics(self) -> bool:
         """Whether the extras need the scores of topics."""
-        needs = (self._history is not None, self._standardized, self._published, self.record is not None)
+        needs = (self._history is not None, self._standardize, self._published, self.record is not None)
         return any(needs)
 
     def apply(self, scores: Scores, qrels: str) -> Scores:
         """Standardize and sort the scores, emit their notes, append them to the history, and record them unless some
         runs have failed."""
-        scores = self._standardized(scores) if self._standardized else scores
-        emit_notes([*scores.notes, *self._unused()])
+        scores = self._standardize(scores) if self._standardize else scores
+        emit_notes([*scores.notes, *self._notes_on_unused()])
         scores = scores.sorted_by(self._order) if self._order else scores
         if self._history is not None and scores.runs:
             from gradedeval.questions.history import append_history  # few evaluations have a history
@@ -179,14 +178,14 @@ class Extras:
                 kernel.records.write_record(self.record, scores, self._inputs, qrels, self._settings)
         return scores
 
-    def _unused(self) -> list[Note]:
-        """Return notes on texts of topics and on systems that the table does not show."""
+    def _notes_on_unused(self) -> list[Note]:
+        """Return notes on --queries and --replicates if the table does not show query texts or systems."""
         notes = list[Note]()
         if self._options.replicates is not None and self._by_topic:
             notes.append(Note(f"{flag.replicates} is not used: rows are of runs", "leave out -q"))
         if self._options.queries is None or (self._by_topic and self._format != "trec"):
             return notes
-        from gradedeval.questions.shared import texts_unused  # few evaluations have texts
+        from gradedeval.questions.shared import texts_unused  # few evaluations have query texts
 
         problem, hint = "rows are of all topics", "add -q"
         if self._by_topic:
@@ -194,7 +193,7 @@ class Extras:
         return [*notes, *texts_unused(self._options, problem, hint)]
 
     def have_baselines(self, scores: Scores) -> bool:
-        """Return if all baselines have scores; a note names a baseline that could not be scored.
+        """Return whether all baselines have scores; a note names a baseline that could not be scored.
 
         Raises InputError (usage) for a baseline that is not among the runs.
         """

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from gradedeval.cli.search import Entry
 
 
-MAX_PLACES = 8
-"""Maximum number of other places of a word that are listed; the rest are counted."""
+MAX_MENTIONS = 8
+"""Maximum number of mentions of a word that are listed; the others are counted."""
 
 
 @click.command("help", options_metavar="", context_settings={"ignore_unknown_options": True})
@@ -25,7 +25,7 @@ MAX_PLACES = 8
 @click.pass_context
 def help_page(context: click.Context, words: tuple[str, ...]) -> None:
     """Explain a word: a command, such as `compare` or `plot runs`, a measure, an option, such as `predicted` or `-m`, a
-    format, such as `latex`, or a subject, such as `kappa`. `measures` and `formats` list these."""
+    format, such as `latex`, or a subject, such as `kappa`. The words `measures` and `formats` list all of these."""
     program = context.find_root()
     if not words or words == ("help",):
         return _run(program, *words, "--help")
@@ -39,21 +39,21 @@ def help_page(context: click.Context, words: tuple[str, ...]) -> None:
         return write(formats_page())
     texts, word = texts_of(program), " ".join(words)
     explained = _explain(program, words, texts)
-    places = [entry for entry in texts if entry not in explained and entry.mentions(word)]
+    mentions = [entry for entry in texts if entry not in explained and entry.mentions(word)]
     theirs = [] if explained else _of_other_tools(word)
     if theirs:
         formatter = click.Context(program.command).make_formatter()
         formatter.write_dl(theirs)
         write(formatter.getvalue())
-    if not explained and not places and not theirs:
+    if not explained and not mentions and not theirs:
         commands = [entry.place for entry in texts if entry.kind == "command"]
         if words[0] in commands:
             return _run(program, *words, "--help")
         hint = did_you_mean(word, [*commands, "formats"]) or "`gradedeval help` lists the commands"
         raise InputError("help", f"no command, measure or option is called '{word}'", hint, usage=True)
-    if places:
-        heading = "\nAlso in" if explained or theirs else f"Nothing is called '{word}'; it stands in"
-        write(_places(heading, places, word, program))
+    if mentions:
+        heading = "\nAlso in" if explained or theirs else f"Nothing is called '{word}'; the word appears in"
+        write(_format_mentions(heading, mentions, word, program))
     return None
 
 
@@ -95,25 +95,28 @@ def _entries_page(named: Sequence[Entry], program: click.Context) -> str:
     return formatter.getvalue().lstrip("\n")
 
 
-def _places(heading: str, places: Sequence[Entry], word: str, program: click.Context) -> str:
-    """Return a list of the first places of a word: names with it, then summaries, then texts; an option once."""
+def _format_mentions(heading: str, mentions: Sequence[Entry], word: str, program: click.Context) -> str:
+    """Return a list of the first entries that mention a word: in their names, then in summaries, then in texts.
+
+    An option of several commands is listed once.
+    """
     distinct: dict[tuple[str, str], Entry] = {}
-    for entry in places:
+    for entry in mentions:
         distinct.setdefault((entry.title, entry.summary), entry)
     ordered = sorted(distinct.values(), key=lambda entry: entry.distance(word))
     formatter = click.Context(program.command).make_formatter()
     formatter.write(f"{heading}:\n")
     with formatter.indentation():
-        formatter.write_dl([(entry.place, entry.summary) for entry in ordered[:MAX_PLACES]])
-    rest = len(ordered[MAX_PLACES:])
+        formatter.write_dl([(entry.place, entry.summary) for entry in ordered[:MAX_MENTIONS]])
+    rest = len(ordered[MAX_MENTIONS:])
     if rest:
         formatter.write_paragraph()
-        formatter.write(f"{rest} more {'text has' if rest == 1 else 'texts have'} the word.\n")
+        formatter.write(f"{rest} more {'text contains' if rest == 1 else 'texts contain'} the word.\n")
     return formatter.getvalue()
 
 
 def _of_other_tools(word: str) -> list[tuple[str, str]]:
-    """Return what a word of another tool is here, or all words of a tool."""
+    """Return each meaning of a word of another tool and its equivalent here, or all words of a tool."""
     entries = []
     for kind in ("commands", "options", "measures"):
         for theirs, (ours, tool) in synonyms()[kind].items():

@@ -32,60 +32,63 @@ MAX_LINE = 400
 MAX_COMMANDS = 4
 """Maximum number of commands that a hint lists for an option."""
 
-MAX_FAULTS = 8
-"""Maximum number of faults that are mended in one command line."""
+MAX_CORRECTIONS = 8
+"""Maximum number of errors that are corrected in one command line."""
 
-FILES = "files are arguments: "
+FILES_ARE_ARGUMENTS = "files are arguments: "
 """Start of the sentence for options of other tools that name runs or qrels, which are arguments here."""
 
-ITSELF = "it is an option of "
-"""Start of the hint that lists the commands with an option of exactly this name."""
+EXACT_OPTION = "it is an option of "
+"""Start of the hint that lists the commands with an option of exactly the typed name."""
 
 TREC_EVAL = "`gradedeval trec_eval"
 """Start of the sentence for words that the command `trec_eval` knows."""
 
-QRELS_OPTIONS = ("--qrels", "--qrel", "--qrels2", "--against", "--other-qrels", "--second-qrels")
-"""Those that name qrels, the last four a second file; the others name runs."""
+OPTIONS_NAMING_QRELS = ("--qrels", "--qrel", "--qrels2", "--against", "--other-qrels", "--second-qrels")
+"""The options of other tools that name qrels; the last four name a second qrels file."""
 
 
 def check_mistyped_command(word: str, arguments: Sequence[str], commands: Iterable[str]) -> None:
-    """Raise InputError (usage) if a first word that is not a file is probably a mistyped command: it resembles one, or
-    existing files, a folder or nothing follow it and it is not a measure.
+    """Raise InputError (usage) if a first word that is not a file is probably a mistyped command.
 
-    arguments  the words after it
+    It is one if it resembles a command. It is also one if it is not a measure, and existing files, a folder or nothing
+    follow it.
+
+    arguments  the words after the first
     """
     if hint := hint_of("commands", word, [*commands, "--version"]):
         raise InputError("", f"no such command '{word}'", hint, usage=True)
     files = list(takewhile(lambda argument: not argument.startswith("-"), arguments))
-    follows = (len(files) > 1 and all(map(os.path.exists, files))) or any(map(os.path.isdir, files)) or not arguments
-    if follows and not is_measure(word):
+    has_files = (len(files) > 1 and all(map(os.path.exists, files))) or any(map(os.path.isdir, files))
+    if (has_files or not arguments) and not is_measure(word):
         hint = "to score runs, give files alone: gradedeval RUN... QRELS"
         raise InputError("", f"no such command '{word}', and no such file", hint, usage=True)
 
 
 class Hint(str):
-    """A hint with what the corrected command line needs to know, as attributes."""
+    """A hint whose attributes say how to correct the command line."""
 
-    def __new__(cls, text: str, **known: Any) -> Self:
+    def __new__(cls, text: str, **attributes: Any) -> Self:
         hint = super().__new__(cls, text)
-        hint.__dict__.update(known)
+        hint.__dict__.update(attributes)
         return hint
 
 
 class FilesHint(Hint):
     """The hint that files are arguments: `files are arguments: RUN... QRELS`.
 
-    context  the context of the command, which takes them
+    context  the context of the command that takes the files
     """
 
     context: click.Context
 
 
-class InCommand(Hint):
+class OtherCommandHint(Hint):
     """The hint that another command has an option: `it is an option of check`.
 
-    command  its name
-    typed    the option as typed, and `meant` as it is called there, with a value if need be
+    command  the name of the other command
+    typed    the option as typed
+    meant    the option as the other command calls it, with a value if it needs one
     context  the context of the command that was called
     """
 
@@ -95,8 +98,8 @@ class InCommand(Hint):
     context: click.Context
 
 
-class Moved(Hint):
-    """A hint that a word of the command line belongs behind another, the last."""
+class MovedWordHint(Hint):
+    """A hint that `word` belongs directly after the word `last` of the command line."""
 
     word: str
     last: str
@@ -108,14 +111,14 @@ def option_error(error: click.NoSuchOption) -> InputError:
     typed = error.option_name
     flags = [name for param in params for name in param.opts if isinstance(param, click.Option)]
     hint = hint_of("options", typed, flags, MIN_SIMILARITY)
-    if hint.startswith(FILES) and error.ctx:
+    if hint.startswith(FILES_ARE_ARGUMENTS) and error.ctx:
         hint = _files_hint(error.ctx)
     is_similar = isinstance(hint, Guess) and typed.replace("_", "-") not in synonyms()["options"]
     elsewhere = _commands_with(typed, error.ctx) if is_similar or not hint else ""
-    hint = elsewhere if elsewhere.startswith(ITSELF) else hint or elsewhere
-    if isinstance(hint, Guess) and error.ctx and _tests_nothing(hint, error.ctx):
+    hint = elsewhere if elsewhere.startswith(EXACT_OPTION) else hint or elsewhere
+    if isinstance(hint, Guess) and error.ctx and _needs_baseline(hint, error.ctx):
         text = f"did you mean `gradedeval compare` with {hint.meant}? Without {flag.baseline} no test is made here"
-        hint = InCommand(text, command="compare", typed=typed, meant=hint.meant, context=error.ctx)
+        hint = OtherCommandHint(text, command="compare", typed=typed, meant=hint.meant, context=error.ctx)
     if not hint:
         hint = _help_of(error)
         if any(isinstance(param, click.Argument) and TOPICS in str(param.metavar) for param in params):
@@ -123,8 +126,8 @@ def option_error(error: click.NoSuchOption) -> InputError:
     return InputError("", f"unknown option '{typed}'", hint, usage=True)
 
 
-def _tests_nothing(hint: Guess, context: click.Context) -> bool:
-    """Return whether a hint names an option of tests in `eval`, which tests against baselines alone."""
+def _needs_baseline(hint: Guess, context: click.Context) -> bool:
+    """Return whether a hint names an option of significance tests for `eval`, and the command line has no baseline."""
     baselines = (word for word in context.find_root().obj or () if word.startswith("--baseline"))
     return context.command.name == "eval" and hint.meant.startswith(("--test", "--correction")) and not any(baselines)
 
@@ -135,11 +138,11 @@ def _files_hint(context: click.Context) -> str:
     if "QRELS" not in metavar:
         return ""
     names = (word.partition("=")[0] for word in context.find_root().obj or ())
-    qrels_options = [name for name in names if name in QRELS_OPTIONS]
-    has_two = len(qrels_options) > 1 or not {*qrels_options} <= {*QRELS_OPTIONS[:2]}
+    qrels_options = [name for name in names if name in OPTIONS_NAMING_QRELS]
+    has_two = len(qrels_options) > 1 or not {*qrels_options} <= {*OPTIONS_NAMING_QRELS[:2]}
     both = "; `gradedeval agreement QRELS QRELS2 RUN...` compares two qrels"
     both = both if has_two and not metavar.startswith("QRELS") else ""
-    return FilesHint(f"{FILES}{metavar}{both}", context=context)
+    return FilesHint(f"{FILES_ARE_ARGUMENTS}{metavar}{both}", context=context)
 
 
 def _metavar(command: click.Command) -> str:
@@ -150,11 +153,11 @@ def _metavar(command: click.Command) -> str:
 def _commands_with(typed: str, context: click.Context | None) -> str:
     """Return a hint that lists the commands with an option or its synonym; empty if there are none.
 
-    Commands on click logs have many options of common names, and are listed in each other's errors only.
+    Commands on click logs are listed only in the errors of such commands: their options have common names.
     """
     ours, _ = synonyms()["options"].get(typed.replace("_", "-"), ("", ""))
     lines = Path(__file__).with_name("completion.txt").read_text(encoding="utf-8").splitlines()[1:]
-    of_clicks = context is not None and "clicks" in context.command_path
+    reads_clicks = context is not None and "clicks" in context.command_path
     for meant in (typed, *filter(None, ours.split(" | "))):
         name = meant.split()[0]
         commands = [
@@ -162,12 +165,12 @@ def _commands_with(typed: str, context: click.Context | None) -> str:
             for line in lines
             if any(name in option.partition("=")[0].split(",") for option in line.split()[2:])
         ]
-        commands = [command for command in commands if of_clicks or "clicks" not in command]
+        commands = [command for command in commands if reads_clicks or "clicks" not in command]
         if commands:
-            hint = f"{ITSELF if meant == typed else f'{name} is an option of '}{shorten(commands, MAX_COMMANDS)}"
+            hint = f"{EXACT_OPTION if meant == typed else f'{name} is an option of '}{shorten(commands, MAX_COMMANDS)}"
             takes_qrels = context is not None and "QRELS" in _metavar(context.command)
             if context is not None and takes_qrels and len(commands) == 1 and commands != ["eval"]:
-                return InCommand(hint, command=commands[0], typed=typed, meant=meant, context=context)
+                return OtherCommandHint(hint, command=commands[0], typed=typed, meant=meant, context=context)
             return hint
     return ""
 
@@ -191,9 +194,11 @@ def _help_of(error: click.UsageError) -> str:
 # The corrected command line.
 
 
-def with_right_order(error: InputError, running: click.Context) -> InputError:
-    """Return the error of a command whose first file is certainly the qrels, and whose last certainly none, with the
-    right order as its hint; any other error unchanged. An error that says so keeps its text.
+def suggest_right_order(error: InputError, running: click.Context) -> InputError:
+    """Return the error of a command with the right order of its files as the hint, if they are swapped.
+
+    They are swapped if the first file certainly is the qrels and the last certainly is not; otherwise the error is
+    returned unchanged. An error of kind swapped-files keeps its text.
 
     running  the context of the command
     """
@@ -202,10 +207,10 @@ def with_right_order(error: InputError, running: click.Context) -> InputError:
     words = running.params.get("files", ())
     if error.kind == "unknown-measure":
         return error
-    says_so = error.kind == "swapped-files"
-    is_of_files = says_so or error.place in ("", "-m") or error.place.startswith(_beginnings(words))
-    takes_runs = any(RUNS_FIRST.match(str(param.metavar)) for param in running.command.params)
-    if not (is_of_files and takes_runs):
+    is_swap_error = error.kind == "swapped-files"
+    concerns_files = is_swap_error or error.place in ("", "-m") or error.place.startswith(_place_prefixes(words))
+    takes_runs = any(QRELS_LAST.match(str(param.metavar)) for param in running.command.params)
+    if not (concerns_files and takes_runs):
         return error
     files = named_files(words)
     chosen = running.params
@@ -213,61 +218,61 @@ def with_right_order(error: InputError, running: click.Context) -> InputError:
     if not (kind := kind_if_qrels_first(files, formats)):
         return error
     first, *_, last = files
-    if says_so:
-        return error.replace(hint=Moved(error.raw[1], word=first, last=last))
-    hint = Moved("swap them: the order is RUN... QRELS", word=first, last=last)
+    if is_swap_error:
+        return error.replace(hint=MovedWordHint(error.raw[1], word=first, last=last))
+    hint = MovedWordHint("swap them: the order is RUN... QRELS", word=first, last=last)
     return error.replace(place=first, problem=f"looks like qrels, and {last} is {kind}", hint=hint, also=(), beyond=0)
 
 
-RUNS_FIRST = re.compile(r".*\b(RUN|A)\b.*\bQRELS\b")
-"""Matches the metavar of files of which the qrels are the last."""
+QRELS_LAST = re.compile(r".*\b(RUN|A)\b.*\bQRELS\b")
+"""Matches the metavar of files if the qrels follow the runs."""
 
 
-def _beginnings(words: Iterable[str]) -> tuple[str, ...]:
-    """Return how places of errors begin that are about these files, or about files in these folders and patterns."""
+def _place_prefixes(words: Iterable[str]) -> tuple[str, ...]:
+    """Return the prefixes of the places of errors in these files, and in the files of these folders and patterns."""
     return tuple(filter(None, (re.split(r"[*?\[]", word, maxsplit=1)[0] for word in words)))
 
 
 def corrected_command_line(program: click.Group, arguments: Sequence[str], hint: str) -> str:
-    """Return the command line with the hint's replacement, and those of further faults, ready to be copied.
+    """Return the command line, corrected as the hint and the hints of further errors propose, ready to be copied.
 
-    Empty if a fault has no replacement, or the line is longer than `MAX_LINE` even with patterns for its files.
+    Empty if a hint proposes no correction, or the line is longer than `MAX_LINE` even with patterns for its files.
     """
     words, files = list(arguments), list[str]()
-    for _ in range(MAX_FAULTS):
+    for _ in range(MAX_CORRECTIONS):
         typed = words
         if isinstance(hint, FilesHint):
             words, files = _with_files_in_place(words, hint.context)
         else:
-            words = _corrected(words, hint)
+            words = _correct(words, hint)
         if words == typed:
             return ""
         try:
-            arguments_read = _checked(program, words).get("files") if words else None
+            arguments_read = _parse_and_check(program, words).get("files") if words else None
         except click.exceptions.Exit:  # --help, --version
-            return _line(words)
+            return _join_words(words)
         except (click.UsageError, InputError) as error:
             hint = (error if isinstance(error, InputError) else usage_error(error)).raw[1]
             continue
-        # An option may have taken one of the files, or another argument stands behind the qrels.
-        return _line(words) if not files or list(arguments_read or ()) == files else ""
+        # An option may have taken one of the files as its value, or another argument may follow the qrels.
+        return _join_words(words) if not files or list(arguments_read or ()) == files else ""
     return ""
 
 
-def _corrected(words: list[str], hint: str) -> list[str]:
-    """Return the words of a command line as a hint means them; unchanged if it does not say."""
-    if isinstance(hint, Moved):
+def _correct(words: list[str], hint: str) -> list[str]:
+    """Return the words of a command line, corrected as a hint proposes; unchanged if it proposes no correction."""
+    if isinstance(hint, MovedWordHint):
         return _with_word_moved(words, hint)
-    if isinstance(hint, InCommand):
+    if isinstance(hint, OtherCommandHint):
         _, arguments = split_command(words, hint.context)
-        return [*hint.command.split(), *_replaced(arguments, Guess(hint.typed, hint.meant))]
+        return [*hint.command.split(), *_replace(arguments, Guess(hint.typed, hint.meant))]
     if isinstance(hint, Added):
         return [*hint.words] if isinstance(hint, Rewritten) else [*words, *hint.words]
     if hint.startswith(TREC_EVAL):
         return _as_trec_eval(words)
     if isinstance(hint, Guess) and not hint.typed.isdigit():
         is_parameter = hint.meant.startswith("--") and "=" in hint.typed
-        return _with_option(words, hint) if is_parameter else _replaced(words, hint)
+        return _with_option(words, hint) if is_parameter else _replace(words, hint)
     return words
 
 
@@ -289,8 +294,8 @@ def _as_trec_eval(words: Sequence[str]) -> list[str]:
     return ["trec_eval", *(word for word in words if word not in files and word != "eval"), *ordered]
 
 
-def _with_word_moved(arguments: Sequence[str], hint: Moved) -> list[str]:
-    """Return the arguments with a word behind another; unchanged if the value of an option may be the same word."""
+def _with_word_moved(arguments: Sequence[str], hint: MovedWordHint) -> list[str]:
+    """Return the arguments with a word moved after another; unchanged if an option's value may be the same word."""
     after = list(dropwhile(lambda word: word != hint.word, arguments))
     has_option = any(word.startswith("-") for word in takewhile(lambda word: word != hint.last, after))
     if arguments.count(hint.word) > 1 or (after.count(hint.last) > 1 and has_option):
@@ -307,9 +312,10 @@ def _with_word_moved(arguments: Sequence[str], hint: Moved) -> list[str]:
     return list(arguments) if is_held else words
 
 
-def _replaced(arguments: Sequence[str], hint: Guess) -> list[str]:
-    """Return the words of a command line with what is meant in place of what was typed; no file is renamed."""
-    typed, words, others = re.escape(hint.typed), list[str](), list[str]()  # options of a command stand last
+def _replace(arguments: Sequence[str], hint: Guess) -> list[str]:
+    """Return the words of a command line with the meant words in place of the typed word, but keep names of files."""
+    typed, words = re.escape(hint.typed), list[str]()
+    options = list[str]()  # options of a suggested command, which follow all other words
     for word in arguments:
         if hint.typed.startswith("-"):
             # -l2 is -l 2
@@ -318,16 +324,16 @@ def _replaced(arguments: Sequence[str], hint: Guess) -> list[str]:
         elif word == hint.typed and not os.path.exists(word):
             first, *rest = hint.meant.split()
             words.append(first)
-            (others if len(words) == 1 and " -" in hint.meant else words).extend(rest)
+            (options if len(words) == 1 and " -" in hint.meant else words).extend(rest)
         else:
             words.append(re.sub(rf"(?<![\w./-]){typed}(?![\w./-])", lambda _: hint.meant, word, flags=re.IGNORECASE))
-    return [*words, *others]
+    return [*words, *options]
 
 
 def _with_files_in_place(arguments: Sequence[str], context: click.Context) -> tuple[list[str], list[str]]:
     """Return the words of a command line with its files as arguments, not after options, and these arguments.
 
-    The words are unchanged if the command does not take as many.
+    The words are unchanged if the command does not take all these files.
     """
     metavar, (head, others) = _metavar(context.command), split_command(arguments, context)
     words = deque(others)
@@ -337,10 +343,10 @@ def _with_files_in_place(arguments: Sequence[str], context: click.Context) -> tu
         word = words.popleft()
         name, equals, value = word.partition("=")
         sentence, _ = synonyms()["options"].get(name, ("", ""))
-        if name in names or not (sentence.startswith(FILES) or name in QRELS_OPTIONS):
+        if name in names or not (sentence.startswith(FILES_ARE_ARGUMENTS) or name in OPTIONS_NAMING_QRELS):
             rest.append(word)
             continue
-        values = qrels if name in QRELS_OPTIONS else runs
+        values = qrels if name in OPTIONS_NAMING_QRELS else runs
         values_of_option = [value] if equals else list(takewhile(_is_value, words))
         values_of_option = values_of_option[: None if values is runs and "TOPIC" not in metavar else 1]
         values += values_of_option
@@ -361,7 +367,7 @@ def _with_files_in_place(arguments: Sequence[str], context: click.Context) -> tu
 
 
 def _is_qrels(file: str, run: str) -> bool:
-    """Return whether a file is certainly qrels, and another certainly not."""
+    """Return whether a file certainly is qrels, and another certainly is not."""
     from gradedeval.cli.arguments import kind_if_qrels_first, named_files  # only for an error
 
     return bool(kind_if_qrels_first(named_files([file, run]), Options()))
@@ -371,10 +377,10 @@ def _is_value(word: str) -> bool:
     return word == "-" or not word.startswith("-")
 
 
-def _parsed(program: click.Group, words: Sequence[str]) -> click.Context:
+def _parse(program: click.Group, words: Sequence[str]) -> click.Context:
     """Parse a command line without executing it, and return the context of its command.
 
-    Raises click.UsageError or InputError for its first fault, and Exit for a help page.
+    Raises click.UsageError or InputError for its first error, and Exit for a help page.
     """
     command: click.Command = program
     name, context = "gradedeval", None
@@ -390,10 +396,12 @@ def _parsed(program: click.Group, words: Sequence[str]) -> click.Context:
         return command.make_context(name, list(words), parent=context)
 
 
-def _checked(program: click.Group, words: Sequence[str]) -> dict[str, Any]:
-    """Return the parameters of a command line, without executing it. Raises as `_parsed`, and InputError for an
-    unknown measure and the missing file of a picture."""
-    context = _parsed(program, words)
+def _parse_and_check(program: click.Group, words: Sequence[str]) -> dict[str, Any]:
+    """Parse a command line without executing it, check it further, and return its parameters.
+
+    Raises the errors of `_parse`, and InputError for an unknown measure, wrong bounds, and a missing file of a picture.
+    """
+    context = _parse(program, words)
     params = context.params
     from gradedeval.cli.commands import explain, pool  # only for an error
 
@@ -414,14 +422,14 @@ def _checked(program: click.Group, words: Sequence[str]) -> dict[str, Any]:
         for measures in params.get("measures") or ():
             try:
                 parse_measures(measures)
-            except InputError as error:  # of any other kind for notations that only some commands take
+            except InputError as error:  # other kinds: some commands take notations of their own
                 if error.kind == "unknown-measure":
                     raise
     return params
 
 
-def _line(words: Sequence[str]) -> str:
-    """Return the words as a command line, with a pattern for files that are many; empty if it is too long even so."""
+def _join_words(words: Sequence[str]) -> str:
+    """Return the words as a command line, with patterns for files if it is too long; empty if it is still too long."""
     line = shlex.join(["gradedeval", *words])
     if len(line) <= MAX_LINE:
         return line
@@ -434,8 +442,10 @@ def _line(words: Sequence[str]) -> str:
 
 
 def _as_patterns(folder: str, files: Sequence[str]) -> list[str]:
-    """Return the pattern of all files of a folder or of an extension that the shell expands to these files in the same
-    order; else the quoted files."""
+    """Return a pattern that the shell expands to these files of a folder in this order; else the files, quoted.
+
+    The pattern matches all files of the folder, or all files with an extension.
+    """
     if shlex.quote(folder) not in (folder, "''"):
         return [*map(shlex.quote, files)]
     endings = {os.path.splitext(file)[1] for file in files}

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from gradedeval.analysis import saved_scores, score_matrix
 from gradedeval.cli.arguments import (
     STANDARDIZATION_OPTIONS,
-    as_both,
     check_standard_input,
     chosen_measures,
+    duplicate_combined_file,
     make_workers,
     named_measures,
     runs_and_qrels,
@@ -58,17 +58,17 @@ def matrix_options(*names: str) -> list[Option]:
 
 
 def runs_with_baseline(
-    files: tuple[str, ...], baseline: str | None, problem: str, options: Mapping[str, Any] = MappingProxyType({})
+    files: tuple[str, ...], baseline: str | None, saved_problem: str, options: Mapping[str, Any] = MappingProxyType({})
 ) -> tuple[list[str], str, Baseline]:
     """Return the runs, with the baseline if it is a further run, the qrels, and the baseline.
 
-    problem  with a baseline of saved scores; empty: there is none
-    options  options of the command, whose files may be standard input as well
+    saved_problem  problem of the error for a baseline of saved scores; empty: no error
+    options        options of the command, whose files may be standard input as well
     """
-    files = as_both(files)
+    files = duplicate_combined_file(files)
     resolved = score_matrix.Baseline.read(baseline, files[:-1])
-    if problem and resolved.saved is not None:
-        raise InputError(flag.baseline, problem, "give the baseline as a run", usage=True)
+    if saved_problem and resolved.saved is not None:
+        raise InputError(flag.baseline, saved_problem, "give the baseline as a run", usage=True)
     further = [resolved.path] if resolved.path is not None else []
     runs, qrels = runs_and_qrels((*files[:-1], *further, *files[-1:]), options)
     return runs, qrels, resolved
@@ -79,37 +79,42 @@ def scores_with_baseline(
     baseline: str | None,
     measures: list[Measure],
     options: Options,
-    standardized: Callable[[Scores], Scores] | None = None,
+    standardize: Callable[[Scores], Scores] | None = None,
     keep: bool = False,
     means_suffice: bool = False,
 ) -> tuple[Matrix, str | None]:
     """Return the scores of the runs and of the baseline, and the baseline's name.
 
+    standardize    function that standardizes scores; None: they are not standardized
     keep           keep the documents of runs with the scores, as `evaluate_runs` does
     means_suffice  accept a baseline that was saved without topics
     """
-    problem = "saved scores cannot be standardized together with the runs" if standardized else ""
+    problem = "saved scores cannot be standardized together with the runs" if standardize else ""
     runs, qrels, resolved = runs_with_baseline(files, baseline, problem)
-    if standardized and options.predicted is not None:
+    if standardize and options.predicted is not None:
         problem = f"cannot be combined with {flag.standardize}"
         raise InputError(flag.predicted, problem, "leave out one of them", usage=True)
     from gradedeval.kernel.scoring import evaluate  # not for a help page
 
     named, workers = evaluate.named_runs(runs), make_workers()
     scores = evaluate.evaluate_runs(named, qrels, measures, options, keep=keep, predicts=True, workers=workers)
-    matrix = score_matrix.with_machine(standardized(scores) if standardized else scores)
+    matrix = score_matrix.with_machine(standardize(scores) if standardize else scores)
     return score_matrix.add_baseline(matrix, resolved, means_suffice)
 
 
 def read_matrix(
-    options: dict[str, Any], baseline: str | None = None, paired: bool = True, keep: bool = False, bounded: bool = True
+    options: dict[str, Any],
+    baseline: str | None = None,
+    paired: bool = True,
+    keep: bool = False,
+    residuals: bool = True,
 ) -> tuple[Matrix, str | None]:
     """Return the scores of RUN... QRELS or of --from-scores, and the baseline's name.
 
-    options  all remaining options of the command
-    paired   compare all runs on the same topics, and report the topics that some lack
-    keep     keep the documents of runs with the scores
-    bounded  compute residuals
+    options    all remaining options of the command
+    paired     compare all runs on the same topics, and report the topics that some lack
+    keep       keep the documents of runs with the scores
+    residuals  compute residuals
     """
     files, measures = options.pop("files"), options.pop("measures")
     check_standard_input([*files, baseline], options)
@@ -125,10 +130,10 @@ def read_matrix(
     else:
         standardize = pop_standardization(options)
         files_of_measures = options.pop("measures_from")
-        scoring = score_matrix.options_with_residuals(bounded=bounded, **options)
+        scoring = score_matrix.options_with_residuals(bounded=residuals, **options)
         chosen = chosen_measures(measures or DEFAULT, files_of_measures)
         matrix, name = scores_with_baseline(files, baseline, chosen, scoring, standardize, keep)
-    note_assumptions(matrix, paired)
+    check_assumptions(matrix, paired)
     return matrix, name
 
 
@@ -178,13 +183,15 @@ def pop_standardization(options: dict[str, Any]) -> Callable[[Scores], Scores] |
     return standardize_scores
 
 
-def note_assumptions(matrix: Matrix, paired: bool) -> None:
-    """Emit notes on assumptions about the scores. Raises InputError (usage) if they may not be compared.
+def check_assumptions(matrix: Matrix, paired: bool) -> None:
+    """Check that the scores can be compared, and emit notes on assumptions about them.
+
+    Raises InputError (usage) if they cannot be compared.
 
     paired  report the topics that some runs lack
     """
-    of_runs = matrix.seeds or matrix
-    mismatches = saved_scores.check_origins(of_runs.runs, of_runs.measures, of_runs.origin)
+    runs_matrix = matrix.seeds or matrix  # with --replicates, rows of `matrix` are systems
+    mismatches = saved_scores.check_origins(runs_matrix.runs, runs_matrix.measures, runs_matrix.origin)
     notes = [*matrix.other_notes(), *matrix.omission_notes()] if paired else matrix.notes
     emit_notes([*notes, *mismatches, *matrix.reading_notes()])
 

@@ -12,8 +12,8 @@ from typing import Any
 import click
 
 from gradedeval.cli.output import (
-    FILES,
-    OPTION_KEY,
+    FILES_IN_USE,
+    OPTION_KEY_PREFIX,
     STDOUT,
     DocstringCommand,
     check_target,
@@ -49,13 +49,13 @@ SECTIONS = (THIS_COMMAND, PLANNING, GAINS, RESIDUALS, STANDARDIZATION, OUTPUT, P
 EVERYDAY = "-q -f -o --size -k --gain --top-grade --topics --like --quiet"
 """The most used of the options that several commands share, besides -m."""
 
-MAX_LINES = 16
-"""Maximum number of options on the short help page, so that it fits a terminal of 24 lines."""
+MAX_SHORT_OPTIONS = 16
+"""Maximum number of options on a short help page with all options of its command: it fits a terminal of 24 lines."""
 
-MAX_COLUMN = 28
-"""Maximum width of the column of options."""
+MAX_FLAGS_WIDTH = 28
+"""Maximum width of the column of flags on the short help page."""
 
-MAX_SHORT = 46
+MAX_SHORT_TEXT = 46
 """Maximum length of the short text of an option, so that its line fits 80 columns."""
 
 READS, WRITES, APPENDS = "reads", "writes", "appends to"
@@ -65,7 +65,7 @@ NO_VALUE = ""
 """Stands for the value of an option that is typed without one."""
 
 RUNNING = f"{__name__}.running"
-"""Key in the `meta` of click's contexts. Its value is the context of the running command, which its caller lacks."""
+"""Key in the `meta` of click's contexts. Its value is the context of the running command, which `main` cannot reach."""
 
 TOPICS = "[TOPIC]"
 """Part of the metavar of arguments that are topics."""
@@ -78,7 +78,7 @@ class Option(click.Option):
     """An option of a command.
 
     section  its section of the help page
-    short    its effect on the short help page, in at most `MAX_SHORT` characters; empty: the first sentence of its help
+    short    its text on the short help page, in at most `MAX_SHORT_TEXT` characters; empty: the first sentence of help
     file     the use of the file that it names: READS, WRITES or APPENDS; empty: it names none
     number   the range of a numeric value: gives the flag, and the limits in the help
     """
@@ -137,7 +137,7 @@ class Command(DocstringCommand):
     def most_used(self) -> list[Option]:
         """The options of the short page, in order."""
         options = [param for param in self.params if isinstance(param, Option) and param.section != HELP]
-        is_short = len(options) <= MAX_LINES
+        is_short = len(options) <= MAX_SHORT_OPTIONS
         flags_here = [min(option.opts, key=len) for option in options if is_short or option.section == THIS_COMMAND]
         flags = self.flags or list(dict.fromkeys(("-m", *flags_here, *EVERYDAY.split())))
         return [option for flag in flags for option in options if flag in option.opts]
@@ -160,7 +160,7 @@ class Command(DocstringCommand):
                     formatter.write_dl(records)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if self.add_help_option:  # only trec_eval has none, which reads its arguments in its own way
+        if self.add_help_option:  # `trec_eval` has none, and parses its arguments itself
             args = self._normalize(args)
             if any(map(NEGATIVE.match, args)):
                 args = self._separate_topics(args)
@@ -225,8 +225,8 @@ class Command(DocstringCommand):
         inputs: list[tuple[str, str, str]] = []
         outputs: list[tuple[str, str, str]] = []
         for param in self.params:
-            for used in _files_of(param, ctx.params.get(param.name or "")):
-                (inputs if used[-1] == READS else outputs).append(used)
+            for file in _files_of(param, ctx.params.get(param.name or "")):
+                (inputs if file[-1] == READS else outputs).append(file)
         from gradedeval.kernel.parallel import Workers, using_workers  # late, so that help pages are quick
 
         with (
@@ -249,14 +249,14 @@ def _writing(
     inputs, outputs  flag, file and use of each file of the command
     """
     sizes = {file: size_of(file) if use == APPENDS else None for _, file, use in outputs}
-    with files_in_use() as used:
-        context.meta[FILES] = used
+    with files_in_use() as in_use:
+        context.meta[FILES_IN_USE] = in_use
         for flag, file, _ in outputs:
             _check_output_is_no_format(flag, file, context)
             check_target(file)
-            used.will_write(file, flag)
+            in_use.will_write(file, flag)
         for flag, file, _ in inputs:
-            used.will_read(file, flag)
+            in_use.will_read(file, flag)
         try:
             yield
         except click.exceptions.Exit:  # `check` has written its report
@@ -299,19 +299,23 @@ FORMAT_ALIASES = {"md": "markdown", "tex": "latex", "text": "table", "txt": "tab
 """Other name of a format -> our name."""
 
 
-def _is_no_option_and_no_file(word: str) -> bool:
+def _is_value_of_sort(word: str) -> bool:
+    """Return whether the word after --sort is its value: a measure, or a word that is neither an option nor a file."""
     return word != "" and not word.startswith("-") and (is_measure(word) or not os.path.exists(word))
 
 
 OPTIONAL_VALUES: dict[str, Callable[[str], bool]] = {
-    "--sort": _is_no_option_and_no_file,
+    "--sort": _is_value_of_sort,
     **{metadata.flag: metadata.takes for metadata in OPTIONS.values() if metadata.optional_value},
 }
 """Flag of each option with an optional value -> whether it takes a word as its value."""
 
 
 def flags_and_value(option: click.Option) -> str:
-    """Return the flags of an option and its metavar; of a long one the first alternative, and NAME for choices."""
+    """Return the flags and the metavar of an option, short enough for the short help page.
+
+    Of a long metavar only the first alternative is returned, and NAME for choices.
+    """
     value = option.metavar or ""
     if isinstance(option.type, click.Choice) and not option.metavar:
         value = f"[{'|'.join(option.type.choices)}]"
@@ -321,7 +325,7 @@ def flags_and_value(option: click.Option) -> str:
         value = value.partition("|")[0]
     value, flags = value.partition(",…")[0], sorted(option.opts, key=len)
     whole = " ".join(part for part in (", ".join(flags), value) if part)
-    return whole if len(whole) <= MAX_COLUMN else " ".join(part for part in (flags[0], value) if part)
+    return whole if len(whole) <= MAX_FLAGS_WIDTH else " ".join(part for part in (flags[0], value) if part)
 
 
 def _files_of(param: click.Parameter, values: Any) -> Iterator[tuple[str, str, str]]:
@@ -342,7 +346,10 @@ def _files_of(param: click.Parameter, values: Any) -> Iterator[tuple[str, str, s
 
 
 def registry_options(commands: Commands) -> list[Option]:
-    """Return the options of `kernel.options.OPTIONS` for `eval`, or for all commands that read runs (`reading`)."""
+    """Return the options of the registry, `kernel.options.OPTIONS`, that these commands take.
+
+    commands  eval, or reading for all commands that read runs
+    """
     return [registry_option(name) for name, metadata in OPTIONS.items() if commands in metadata.taken_by]
 
 
@@ -391,7 +398,7 @@ def short_page(context: click.Context) -> str:
     formatter.write_text(_first_sentence(" ".join((context.command.help or "").split())))
     formatter.write_paragraph()
     with formatter.indentation():
-        formatter.write_dl([(flags_and_value(option), option.short) for option in most_used], MAX_COLUMN)
+        formatter.write_dl([(flags_and_value(option), option.short) for option in most_used], MAX_FLAGS_WIDTH)
     formatter.write_paragraph()
     formatter.write(f"`{context.command_path} --help` explains all {count} options.")
     return formatter.getvalue()
@@ -410,7 +417,7 @@ def _print_short_page(context: click.Context, _: click.Parameter, requested: boo
 
 def _keep_in_context(context: click.Context, parameter: click.Parameter, value: bool | str | int | None) -> None:
     """Store the value of an option in the context, as a callback of click."""
-    context.meta[f"{OPTION_KEY}{parameter.name}"] = value
+    context.meta[f"{OPTION_KEY_PREFIX}{parameter.name}"] = value
 
 
 KEPT_IN_CONTEXT: dict[str, Any] = {"expose_value": False, "callback": _keep_in_context}
@@ -424,15 +431,16 @@ QUIET = Option("--quiet", section=OUTPUT, is_flag=True, help="Print results and 
 WIDE = Option("--wide", section=OUTPUT, is_flag=True, help="Show all columns of tables, also those that few need.",
               **KEPT_IN_CONTEXT, short="All columns of tables.")  # fmt: skip
 SIGNATURE = Option("--signature", section=OUTPUT, type=click.Choice(["short", "full"]), help="Add a line with "
-                   "the version, the qrels and the non-default settings (short) or all settings (full; always so in "
-                   "files for programs). Default: short; below pictures none.", **KEPT_IN_CONTEXT,
+                   "the version, the qrels and the non-default settings (short) or all settings (full). CSV "
+                   "and JSON always have all settings. Default: short below tables, none below pictures.",
+                   **KEPT_IN_CONTEXT,
                    short="Line with version, qrels and settings.")  # fmt: skip
 JOBS = Option(number=ranges.JOBS, section=MANY_RUNS, metavar="N", help="Number of parallel processes. Default: the "
               "number of cores.")  # fmt: skip
 MEASURES_FROM = Option("--measures-from", multiple=True, section=GAINS, metavar="FILE.py", file=READS,
                        help="Load measures of your own.")  # fmt: skip
-CUTOFF = Option(number=ranges.CUTOFF, section=GAINS, metavar="N", help="Cut the measures that have no cutoff at "
-                "rank N, as in -m 'ap ndcg' -k 10.", **KEPT_IN_CONTEXT,
+CUTOFF = Option(number=ranges.CUTOFF, section=GAINS, metavar="N", help="Apply cutoff N to measures without one, "
+                "as in -m 'ap ndcg' -k 10.", **KEPT_IN_CONTEXT,
                 short="Cutoff of measures without one.")  # fmt: skip
 
 
@@ -450,7 +458,7 @@ HISTORY_OPTIONS = [
 
 
 def scoring_options(*names: str) -> list[Option]:
-    """Return -k, --measures-from, the named options of the registry, and its options of reading."""
+    """Return -k, --measures-from, the named options of the registry, and those of all commands that read runs."""
     return [CUTOFF, MEASURES_FROM, *map(registry_option, names), *registry_options("reading")]
 
 
@@ -471,14 +479,14 @@ def output_options(
     by_extension: bool | str = True,
     output: Option = OUTPUT_FILE,
 ) -> list[Option]:
-    """Return -f, -o and --signature, and with `digits` also --digits.
+    """Return -f, -o and --signature, and also --digits if it has a default.
 
     formats       the choices of -f
     short         the short text of -f: formats that most people need
     default       the format without -f, in words
-    digits        the default of --digits, in words
+    digits        the default of --digits, in words; empty: no --digits
     by_extension  whether the extension of -o sets the format; or the extensions, in words
-    output        -o, if its help is unlike that of others
+    output        the option -o
     """
     default = f"{default}, or by the extension of -o" if by_extension else default
     default = f"{default} ({by_extension})" if isinstance(by_extension, str) else default

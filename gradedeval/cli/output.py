@@ -22,7 +22,7 @@ STDOUT = (None, "-", "/dev/stdout")
 def write(text: str, target: str | None = None, colored: bool = False) -> None:
     """Write text to standard output or a file, as `write_bytes` does. Control characters are escaped on a terminal.
 
-    colored  color the text if `in_color`, as tables for people
+    colored  whether the text is a table for people, which is colored if `in_color` allows it
     """
     if target in STDOUT and sys.stdout is not None:
         colored = colored and in_color(sys.stdout)
@@ -31,13 +31,13 @@ def write(text: str, target: str | None = None, colored: bool = False) -> None:
     write_bytes(as_bytes(text), target)
 
 
-_PRINTED, FILES = f"{__name__}.printed", f"{__name__}.files"
-"""Keys of a context: whether something was printed, and the files in use."""
+_PRINTED, FILES_IN_USE = f"{__name__}.printed", f"{__name__}.files"
+"""Keys in the `meta` of click's context: whether something was printed, and the files in use."""
 
 
 def interruption(context: click.Context) -> str:
-    """Return the message of an interrupted command: what it has written before."""
-    files = context.meta.get(FILES)
+    """Return the message of an interrupted command, which names the files that it has written."""
+    files = context.meta.get(FILES_IN_USE)
     if files is not None and files.completed:
         return f"interrupted; only {', '.join(dict.fromkeys(files.completed))} was written"
     if context.meta.get(_PRINTED):
@@ -51,9 +51,10 @@ def _escape(text: str) -> str:
 
 
 def write_bytes(content: bytes, target: str | None = None) -> None:
-    """Write to standard output or a file. A temporary file is renamed to it, so that it is never incomplete.
+    """Write to standard output or a file.
 
-    A pipe or device is written directly. Raises InputError if the file cannot be written, OSError if stdout cannot.
+    The content goes to a temporary file, which then replaces the file, so that the file is never incomplete. A pipe or
+    device is written directly. Raises InputError if the file cannot be written, OSError if stdout cannot be written.
     """
     count_other_notes()
     if target in STDOUT:
@@ -70,7 +71,7 @@ def write_bytes(content: bytes, target: str | None = None) -> None:
 
 
 def check_target(target: str) -> None:
-    """Raise InputError for a file that cannot be written: a URL, or in a folder that does not exist."""
+    """Raise InputError for a file that cannot be written: it is a URL, or its folder does not exist."""
     from gradedeval.kernel.trec.atomic_write import local_target  # only for files
 
     try:
@@ -78,11 +79,11 @@ def check_target(target: str) -> None:
     except InputError as error:
         raise error.replace(hint="name a file, or pipe the output to a command: -o - | COMMAND") from None
     if not os.path.exists(os.path.dirname(path) or "."):
-        raise InputError(target, f"cannot be written ({os.strerror(errno.ENOENT)})", "nothing was written")
+        raise InputError(target, f"cannot be written ({os.strerror(errno.ENOENT)})", "create its folder first")
 
 
 def in_color(stream: TextIO | None) -> bool:
-    """Return if text is colored: on a terminal without NO_COLOR (no-color.org), and anywhere with FORCE_COLOR."""
+    """Return whether to color text: on a terminal without NO_COLOR (no-color.org), and anywhere with FORCE_COLOR."""
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR"):
@@ -95,7 +96,7 @@ def in_color(stream: TextIO | None) -> bool:
 def print_message(text: str, kind: Literal["", "error", "note", "verdict", "page"] = "") -> None:
     """Print a message on stderr, in lines that fit a terminal. A closed stderr is not an error.
 
-    kind  sets the color; a page, such as a traceback, keeps its lines
+    kind  sets the color; the lines of a page, such as a traceback, are not wrapped
     """
     lines = list[str]()
     is_colored = kind in COLORS and in_color(sys.stderr)
@@ -145,15 +146,15 @@ MAX_NOTES = 5
 def print_notes(notes: Iterable[str]) -> None:
     """Print notes on stderr: the first few, or all with --verbose; nothing with --quiet."""
     for note in () if context_option("quiet") else notes:
-        emitted = click.get_current_context().meta.setdefault(f"{__name__}.notes", {"printed": [], "left": []})
+        emitted = click.get_current_context().meta.setdefault(f"{__name__}.notes", {"printed": [], "unprinted": []})
         is_printed = context_option("verbose") or len(emitted["printed"]) < MAX_NOTES
-        emitted["printed" if is_printed else "left"].append(note)
+        emitted["printed" if is_printed else "unprinted"].append(note)
         if is_printed:
             print_message(note, "note")
 
 
-def print_remarks(remarks: Iterable[str]) -> None:
-    """Print remarks, which are part of a result, on stderr; nothing with --quiet."""
+def print_remark_lines(remarks: Iterable[str]) -> None:
+    """Print remarks on stderr, nothing with --quiet. They are part of a result: all are printed, unlike notes."""
     for remark in () if context_option("quiet") else remarks:
         print_message(remark, "note")
 
@@ -161,10 +162,10 @@ def print_remarks(remarks: Iterable[str]) -> None:
 def count_other_notes() -> None:
     """Print the number of notes that were not printed yet, before a table or at the end."""
     context = click.get_current_context(silent=True)
-    left = [] if context is None else context.meta.get(f"{__name__}.notes", {}).get("left", [])
-    if left:
-        print_message(f"… and {len(left)} more {plural(len(left), 'note')}; --verbose shows all", "note")
-        left.clear()
+    notes = [] if context is None else context.meta.get(f"{__name__}.notes", {}).get("unprinted", [])
+    if notes:
+        print_message(f"… and {len(notes)} more {plural(len(notes), 'note')}; --verbose shows all", "note")
+        notes.clear()
 
 
 def print_error(error: InputError) -> None:
@@ -174,15 +175,15 @@ def print_error(error: InputError) -> None:
         print_message(error.trace.rstrip(), "page")
 
 
-OPTION_KEY = f"{__name__}.option."
-"""Start of the key of an option in the `meta` of click's context."""
+OPTION_KEY_PREFIX = f"{__name__}.option."
+"""Prefix of the keys of options in the `meta` of click's context."""
 
 
 def context_option(name: str) -> Any:
     """Return the value of -k, --quiet, --wide, --signature or --cluster in the running command; None or False if it is
     missing."""
     context = click.get_current_context(silent=True)
-    return None if context is None else context.meta.get(f"{OPTION_KEY}{name}")
+    return None if context is None else context.meta.get(f"{OPTION_KEY_PREFIX}{name}")
 
 
 UNKNOWN_WIDTH = 80
@@ -194,8 +195,8 @@ def view_of(target: str | None) -> View:
     is_stdout = target in STDOUT
     width = terminal_width(sys.stdout) if is_stdout else None
     view = PAGE if width is None else View(width, terminal=True)
-    line = message_width(sys.stdout) if is_stdout else None
-    return view._replace(flags=True, wide=context_option("wide"), line=line)
+    line_width = prose_width(sys.stdout) if is_stdout else None
+    return view._replace(names_flags=True, wide=context_option("wide"), prose_width=line_width)
 
 
 def terminal_width(stream: TextIO | None) -> int | None:
@@ -209,17 +210,17 @@ def terminal_width(stream: TextIO | None) -> int | None:
     return width or UNKNOWN_WIDTH
 
 
-def message_width(stream: TextIO | None) -> int | None:
-    """Return the width of lines of prose; None without a terminal, so that programs read whole lines."""
+def prose_width(stream: TextIO | None) -> int | None:
+    """Return the maximum width of lines of prose: that of the terminal; None without one, where programs may read."""
     return terminal_width(stream)
 
 
 def wrap_for_terminal(text: str, stream: TextIO | None, hang: int = 0) -> str:
     """Wrap a text to the terminal of a stream, if it is one.
 
-    hang  indent of continued lines; 0: that of the text after the first column
+    hang  indent of continuation lines that have no label or leading space to be aligned to
     """
-    width = message_width(stream)
+    width = prose_width(stream)
     if width is None or len(text) <= width:
         return text
     from gradedeval.kernel.formats.fitting import wrapped  # not for a help page
@@ -228,7 +229,7 @@ def wrap_for_terminal(text: str, stream: TextIO | None, hang: int = 0) -> str:
 
 
 def is_closed_pipe(error: OSError) -> bool:
-    """Return whether the reader of a pipe has gone, for which Windows has no error of its own."""
+    """Return whether an error means that the reader of a pipe has closed it. Windows reports it as EINVAL."""
     return isinstance(error, BrokenPipeError) or (WINDOWS and error.errno == errno.EINVAL)
 
 
@@ -283,7 +284,7 @@ def _color_lines(lines: list[str]) -> Iterator[str]:
 
 
 def _are_headers(lines: list[str]) -> list[bool]:
-    """Return for each line if it is in the header of a table: directly above a rule, or above a header line."""
+    """Return for each line whether it is in the header of a table: directly above a rule, or above a header line."""
     headers, above_rule = list[bool](), False
     for line in reversed(lines):
         is_rule = _RULE.fullmatch(line) is not None
@@ -303,12 +304,12 @@ def color_verdict(line: str) -> str:
 
 
 def color_error(line: str) -> str:
-    """Color the place of an error red."""
+    """Color the start of an error red: the file, option or other place that the error is about."""
     return _PLACE.sub(lambda match: f"{BOLD}{RED}{match[0]}{END}", line, count=1)
 
 
 def color_note(line: str) -> str:
-    """Set the place of a note in bold."""
+    """Print the text before the first colon of a note in bold: the file, option or other place."""
     place, colon, rest = line.partition(": ")
     return f"{bold(place)}{colon}{rest}" if colon else line
 

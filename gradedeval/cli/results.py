@@ -39,7 +39,7 @@ def call_on_runs(
 ) -> Result:
     """Call a function of runs and qrels with its settings and the other options of the command.
 
-    modes  functions of other modes of the command, whose settings are dropped
+    modes  functions of the other modes of the command; their settings are popped and dropped
     """
     settings = pop_settings(function, options, *modes)
     runs, qrels = runs_and_qrels(files, options)
@@ -50,7 +50,7 @@ def call_on_runs(
 def print_remarks(result: Result) -> Result:
     """Print the remarks of a result, and return it."""
     if isinstance(result, InNotebook):
-        output.print_remarks(result.remarks)
+        output.print_remark_lines(result.remarks)
     return result
 
 
@@ -66,23 +66,25 @@ class Destination:
 
     @property
     def layout(self) -> Any:
-        """`wide` for people, or `long` or `trec` for programs."""
+        """The layout of the format: `wide` for people, or `long` or `trec` for programs."""
         return FORMATS[self.format].layout
 
-    def print(self, result: InNotebook, **view: Any) -> None:
+    def print(self, result: InNotebook, **keywords: Any) -> None:
         """Write the tables of a result. Its settings go to stderr if the format has no place for them.
 
-        view  keywords of `result.tables`
+        keywords  passed to `result.tables`
         """
         if result.settings_text and not FORMATS[self.format].signed:
-            output.print_remarks([result.settings_text])
-        make = partial(result.tables, **view)
+            output.print_remark_lines([result.settings_text])
+        make = partial(result.tables, **keywords)
         text = render(make, self.format, self.digits, signature_formatter(), view_of(self.output))
         write(text, self.output, colored=self.format == "table")
 
 
-def guess_format(output: str | None, extensions: dict[str, str], default: str) -> str:
+def format_or_default(output: str | None, extensions: dict[str, str], default: str) -> str:
     """Return the format with the extension of -o, or the default if no format has it.
+
+    Unlike `format_of_output`, accept any extension and formats that only one command has.
 
     extensions  extension -> format that only this command has
     """
@@ -98,7 +100,7 @@ def format_at_terminal(output: str | None, default: str, at_terminal: str) -> st
 def curve_format(target: str | None) -> str:
     """Return the format of the file of --curve, by its extension, or csv.
 
-    Raises InputError (usage) for a format for people.
+    Raises InputError (usage) for the extension of a format that rounds values, such as .md.
     """
     name = format_of_output(target, TABLE_FORMATS)
     if name == "table":

@@ -60,7 +60,7 @@ def texts_of(context: click.Context) -> list[Entry]:
 
 def _commands(context: click.Context, group: Any, before: str = "") -> Iterator[Entry]:
     """Yield the commands of a group, each followed by its options."""
-    for name, (_, summary) in getattr(group, "places", {}).items():
+    for name, (_, summary) in getattr(group, "all_commands", {}).items():
         command = group.get_command(context, name)
         path = f"{before}{name}"
         yield Entry("command", path, path, (path,), summary, " ".join(str(command.help or "").split()))

@@ -35,7 +35,7 @@ def setting_options(*functions: Callable[..., Any], without: tuple[str, ...] = (
 
 
 def setting_option(setting: Setting) -> Option:
-    """Return a setting as an option of click. It has no default: that of the signature applies."""
+    """Return the option for a setting. It has no default, so that the default of the function applies."""
     attributes: dict[str, Any] = {"section": setting.section, "help": setting.text, "metavar": setting.metavar}
     attributes["short"] = setting.short
     flags = () if setting.number else setting.flags
@@ -53,13 +53,13 @@ def setting_option(setting: Setting) -> Option:
 def pop_settings(function: Callable[..., Any], options: dict[str, Any], *modes: Callable[..., Any]) -> dict[str, Any]:
     """Pop the settings of a function from the options of a command, and return those on the command line.
 
-    modes  functions of all modes of the command; settings that only others have are popped and dropped
+    modes  functions of all modes of the command; settings that the function does not have are popped and dropped
     """
     settings: dict[str, Any] = {}
-    for setting in [setting for each in (*modes, function) for setting in settings_of(each).values()]:
+    for setting in [setting for mode in (*modes, function) for setting in settings_of(mode).values()]:
         value = options.pop(setting.name, None)
         if is_given(value):
-            settings[setting.name] = not value if setting.off else value
+            settings[setting.name] = not value if setting.off_flag else value
     return {name: value for name, value in settings.items() if name in settings_of(function)}
 
 
@@ -74,8 +74,8 @@ def resolve_measures(
     resolved, problems = dict(settings), list[InputError]()
     for name, setting in settings_of(function).items():
         value = settings.get(name, setting.default)
-        if setting.required and not value:
-            raise InputError("", f"no {setting.flags[-1].strip('-')} given", setting.required, usage=True)
+        if setting.missing_hint and not value:
+            raise InputError("", f"no {setting.flags[-1].strip('-')} given", setting.missing_hint, usage=True)
         try:
             if setting.measure:
                 resolved[name] = _measures_of(setting, value, table)
@@ -122,14 +122,14 @@ def chosen_mode(modes: Mapping[str, Any]) -> str:
 
 
 def check_mode(
-    mode: str, options_of: Mapping[str, Collection[str]], reason: str = "", unmet: tuple[str, str] | None = None
+    mode: str, options_of: Mapping[str, Collection[str]], reason: str = "", without: tuple[str, str] | None = None
 ) -> None:
     """Raise InputError (usage) for an option on the command line that the mode of the command does not take.
 
-    mode        its flag; empty: the command without a mode
+    mode        flag of the mode; empty: the command without a mode
     options_of  flag of a mode -> names of its options, without those that all modes take
-    reason      added to the problem, as in ", which tests nothing"
-    unmet       problem and hint if no mode is given; None: "needs --MODE", "add --MODE"
+    reason      end of the problem, as in ", which makes no tests"
+    without     problem and hint if no mode is given; None: "needs --MODE", "add --MODE"
     """
     context = click.get_current_context()
     for parameter in context.command.params:
@@ -139,7 +139,7 @@ def check_mode(
             continue
         problem, hint = f"does not apply to {mode}{reason}", "leave it out"
         if not mode:
-            problem, hint = unmet or (f"needs {' or '.join(modes)}", f"add {' or '.join(modes)}")
+            problem, hint = without or (f"needs {' or '.join(modes)}", f"add {' or '.join(modes)}")
         raise InputError(parameter.opts[0], problem, hint, usage=True)
 
 

@@ -749,8 +749,12 @@ REPORTS: dict[str, Callable[[Checked, Callable[[str], str]], str]] = {
     "text": _text, "github": _github, "junit": _junit,
 }  # fmt: skip
 """Formats of a check alone: functions of the result and of a function that shortens signatures."""
-FAULTS: dict[str, Callable[[InputError], str]] = {"junit": _junit_fault, "github": _github_fault, "json": _json_fault}
-"""Formats of the message that nothing could be checked."""
+ERROR_REPORTS: dict[str, Callable[[InputError], str]] = {
+    "junit": _junit_fault,
+    "github": _github_fault,
+    "json": _json_fault,
+}
+"""Format -> function that reports the error for which nothing could be checked."""
 
 
 def check_order(matrix: Matrix) -> None:

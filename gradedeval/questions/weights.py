@@ -319,7 +319,7 @@ Quantity = Literal["W", "C", "L"]
 QUANTITIES: tuple[str, ...] = get_args(Quantity)
 By = Annotated["AnyMeasure | Sequence[AnyMeasure]", Setting("Measure, such as 'rbp(p=0.95)' or p@10. Repeat -m, or "
     "separate measures by spaces.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
-    measure="several", required="for example -m 'rbp(p=0.95)'")]  # fmt: skip
+    measure="several", missing_hint="for example -m 'rbp(p=0.95)'")]  # fmt: skip
 Ranks = Annotated[int, Setting("Print ranks 1 to N. A table has ten unless N is given.",
     kernel.ranges.WEIGHED_RANKS, metavar="N", short="Print ranks 1 to N.")]  # fmt: skip
 Scaled = Annotated[Normalize, Setting("'sum': scale the weights of ranks 1 to N to sum to 1; 'max': scale the largest "

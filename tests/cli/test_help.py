@@ -14,7 +14,7 @@ import pytest
 from gradedeval import measure
 from gradedeval.cli import COMMANDS, GROUPS
 from gradedeval.cli import gradedeval as program
-from gradedeval.cli.options import MAX_SHORT, MOST_USED, SECTIONS, Option
+from gradedeval.cli.options import MAX_SHORT_TEXT, MOST_USED, SECTIONS, Option
 from gradedeval.cli.options import Command as SectionedCommand
 from gradedeval.cli.search import texts_of
 from support.commands import Command, python
@@ -107,7 +107,7 @@ from gradedeval import MEASURES
 from gradedeval.cli import gradedeval
 
 def helps(command):
-    inner = getattr(command, "table", ())
+    inner = getattr(command, "listed_commands", ())
     return [cleandoc(command.help), *(helps(command.get_command(None, name)) for name in inner)]
 
 measures = [one.definition for one in MEASURES.values()]
@@ -166,7 +166,9 @@ def test_the_short_page_is_a_screen_of_whole_lines(name: str, cli: Command, monk
 def test_every_option_has_a_short_text(name: str) -> None:
     options = [param for param in LEAVES[name].params if isinstance(param, Option)]
     assert [
-        option.opts for option in options if not 8 < len(option.short) <= MAX_SHORT or not option.short.endswith(".")
+        option.opts
+        for option in options
+        if not 8 < len(option.short) <= MAX_SHORT_TEXT or not option.short.endswith(".")
     ] == []
 
 
@@ -230,7 +232,7 @@ def test_help_lists_other_places_of_a_word(cli: Command) -> None:
     subject = cli("help", "kappa").text
     assert subject.startswith("kappa (statistics)    agreement\n")
     assert "\nAlso in:\n" in subject
-    assert cli("help", "studentized").text.startswith("Nothing is called 'studentized'; it stands in:\n")
+    assert cli("help", "studentized").text.startswith("Nothing is called 'studentized'; the word appears in:\n")
     assert "Compare two sets of judgments" in subject
     assert "docs/how-to/latex-table.md" in cli("help", "latex").text
     assert cli("help", "beir").text.startswith("--run-format beir or --qrels-format beir\n")

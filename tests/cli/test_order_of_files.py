@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from gradedeval import compare, evaluate
-from gradedeval.cli.hints import RUNS_FIRST
+from gradedeval.cli.hints import QRELS_LAST
 from gradedeval.errors import InputError
 from support.commands import Command, succeed
 from support.every_command import WORDS, collection, filled
@@ -16,7 +16,7 @@ from support.generated_docs import LEAVES
 
 IDS = {"docno": b"d", "topic": b"t", "run": b"a", "tag": b"z"}
 
-TAKE_RUNS = [name for name, command in LEAVES.items() if RUNS_FIRST.match(str(command.params[0].metavar))]
+TAKE_RUNS = [name for name, command in LEAVES.items() if QRELS_LAST.match(str(command.params[0].metavar))]
 """The commands of RUN... QRELS."""
 
 ANY_ORDER = ("lint",)

@@ -15,7 +15,7 @@ from gradedeval.kernel.options.settings import Setting, settings_of
 
 Lines = Annotated[int, Setting("Number of lines.", ranges.TOP, metavar="N")]
 Order = Annotated[Literal["up", "down"], Setting("Order of lines.")]
-Marked = Annotated[bool, Setting("Do not mark lines.", off="--plain")]
+Marked = Annotated[bool, Setting("Do not mark lines.", off_flag="--plain")]
 Files = Annotated[
     tuple[str, ...], Setting("File to read.", metavar="FILE", spelled=("--file",), repeats=True, reads=True)
 ]
@@ -63,7 +63,7 @@ def test_an_option_of_several_functions_stands_once_with_the_text_of_the_last() 
 
 
 @pytest.mark.parametrize(
-    ("words", "mode", "unmet", "says"),
+    ("words", "mode", "without", "says"),
     [
         (("--order", "up"), "--short", None, "--order: does not apply to --short, which is short; leave it out"),
         (("--order", "up"), "", None, "--order: needs --long; add --long"),
@@ -71,11 +71,11 @@ def test_an_option_of_several_functions_stands_once_with_the_text_of_the_last() 
     ],
 )
 def test_an_option_of_another_mode_is_refused(
-    words: tuple[str, ...], mode: str, unmet: tuple[str, str] | None, says: str
+    words: tuple[str, ...], mode: str, without: tuple[str, str] | None, says: str
 ) -> None:
     @command_line("count", "FILE", setting_options(count))
     def command(**options: Any) -> None:
-        check_mode(mode, {"--short": {"lines"}, "--long": {"order"}}, ", which is short", unmet)
+        check_mode(mode, {"--short": {"lines"}, "--long": {"order"}}, ", which is short", without)
 
     with pytest.raises(InputError) as error:
         CliRunner().invoke(command, words, catch_exceptions=False, obj=words)

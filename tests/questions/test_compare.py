@@ -351,7 +351,7 @@ def test_compare_q_prints_topics_and_runs(cli: Command) -> None:
     assert "all 0.2886 0.7176 0.5031" in " ".join(text.split())
     assert len(cli(*words, "-f", "jsonl", "-m", "ap").text.splitlines()) == 2 * 51
     messages = cli(*words, "--alpha", "0.1").messages
-    assert messages == ["--alpha: does not apply to -q, which tests nothing; leave it out"]
+    assert messages == ["--alpha: does not apply to -q, which makes no tests; leave it out"]
 
 
 def test_topics_that_no_run_is_scored_on_are_not_left_out(tmp_path: Path, cli: Command) -> None:

@@ -285,7 +285,7 @@ def test_agreement_on_few_topics_explains_missing_savings(cli: Command, files: N
 def test_a_table_of_estimates_to_publish(cli: Command, files: None) -> None:
     words = ("a.run", "b.run", *EVAL[1:], "-m", "num_rel_ret ap", "--best", "--percent")
     outcome = cli(*words, "--baseline", "a.run")
-    assert outcome.err.startswith(b"--predicted: cannot be combined with marks in tables, which are of scores by topic")
+    assert outcome.err.startswith(b"--predicted: cannot be combined with --baseline: its marks compare scores by topic")
     latex = cli(*words, "--caption", "Estimates", "-f", "latex").text
     assert r"\caption{Estimates}" in latex
     plain, percent = (cli(*arguments, "-f", "html").text for arguments in (words[:-1], words))

@@ -33,11 +33,11 @@ import os
 from gradedeval.__main__ import run
 from gradedeval.cli import output
 
-def message_width(stream):
+def prose_width(stream):
     found = os.fstat(stream.fileno())
     return {WIDTH} if f"{{found.st_dev}}:{{found.st_ino}}" == os.environ.get("READER") else None
 
-output.message_width = message_width
+output.prose_width = prose_width
 run()
 """
 
@@ -126,11 +126,11 @@ def captured(folder: Path, *, hushed: bool = False, columns: int = 80) -> Iterat
         )
         os.environ["COLUMNS"] = str(columns)
         os.chdir(folder)
-        known, to_screen.message_width = to_screen.message_width, lambda _: WIDTH
+        known, to_screen.prose_width = to_screen.prose_width, lambda _: WIDTH
         try:
             yield output
         finally:
-            to_screen.message_width = known
+            to_screen.prose_width = known
             sys.stdout.flush()
             sys.stderr.flush()
             sys.stdin, sys.stdout, sys.stderr = streams

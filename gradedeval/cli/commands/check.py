@@ -19,7 +19,7 @@ from gradedeval.cli.arguments import (
     record_cutoff_use,
     signature_formatter,
 )
-from gradedeval.cli.many_runs import note_assumptions, scores_with_baseline
+from gradedeval.cli.many_runs import check_assumptions, scores_with_baseline
 from gradedeval.cli.options import (
     HISTORY_OPTIONS,
     READS,
@@ -31,12 +31,12 @@ from gradedeval.cli.options import (
     scoring_options,
 )
 from gradedeval.cli.output import context_option, print_message, wrap_for_terminal, write
-from gradedeval.cli.results import Destination, guess_format
+from gradedeval.cli.results import Destination, format_or_default
 from gradedeval.errors import InputError, emit_notes
 from gradedeval.kernel.formats import TABLE_FORMATS, formats_for
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.options import GAINS, ranges
-from gradedeval.questions.check import FAULTS, REPORTS, Checked, baseline_of, check_order, slice_notes, verdicts
+from gradedeval.questions.check import ERROR_REPORTS, REPORTS, Checked, baseline_of, check_order, slice_notes, verdicts
 from gradedeval.questions.history import lines_of
 from gradedeval.questions.limits import KINDS, Bound, BoundSpec, Undecided, find_settings, read_bound, resolve_bounds
 
@@ -57,14 +57,15 @@ BOUNDS = [
     bound_option("max-drop", "The mean may drop by at most X, or by X percent of the baseline's mean; if lower is "
                  "better, it may rise by that.", "X|X%", short="The mean may drop by X, or by X percent."),
     bound_option("no-worse", "The topics must rule out a drop of the mean by X, or by X percent of the baseline's mean "
-                 "(Student's t, one-sided, at 0.05). If they show a drop instead, the run is worse; else they cannot "
-                 "tell, as fewer than 10 never can. `power --plan A B QRELS --no-worse ...` says how many it takes.",
+                 "(Student's t, one-sided, at 0.05). If they show a drop instead, the run is worse. Otherwise, and "
+                 "with fewer than 10 topics, they cannot tell; to estimate how many are needed, use "
+                 "`power --plan A B QRELS --no-worse ...`.",
                  "X|X%", short="The topics must rule out a drop by X."),
     bound_option("max-topic-drop", "No topic may drop by more than X."),
-    bound_option("significant", "The mean may not drop significantly at level P. Without MEASURE: each measure of -m; "
-                 "without -m, of the other bounds.", "P", short="The mean may not drop significantly."),
-    bound_option("max-unjudged", "The residual of the run's unjudged documents may be at most X (column 'unjudged' of "
-                 "--residuals split).", short="Unjudged documents may add at most X."),
+    bound_option("significant", "The mean may not drop significantly at level P. Without MEASURE: each measure of -m, "
+                 "or without -m each measure of the other bounds.", "P", short="The mean may not drop significantly."),
+    bound_option("max-unjudged", "The residual of the run's unjudged documents, the column 'unjudged' of --residuals "
+                 "split, may be at most X.", short="Unjudged documents may add at most X."),
     bound_option("min-topics", "The mean must cover at least N topics for which the run has documents; with a "
                  "baseline, at least N topics of both. Without MEASURE: each measure, as for --significant.", "N",
                  short="The mean must cover at least N topics."),
@@ -74,9 +75,9 @@ BASELINE = Option("--baseline", metavar="RUN|SCORES.csv", file=READS, help="Meas
                   short="Run or saved scores to measure drops against.")  # fmt: skip
 CONFIG = Option("--config", metavar="FILE.toml", file=READS, help="Read bounds and options from a file. Default: "
                 "gradedeval.toml, or [tool.gradedeval] in pyproject.toml, if present.")  # fmt: skip
-UNDECIDED = Option("--undecided", type=click.Choice(get_args(Undecided)), help="What a --no-worse that cannot tell "
-                   "counts as. Default: neither; the exit code is 4.",
-                   short="What --no-worse counts as if it cannot tell.")  # fmt: skip
+UNDECIDED = Option("--undecided", type=click.Choice(get_args(Undecided)), help="Outcome of --no-worse if it cannot "
+                   "tell. Default: neither; the exit code is 4.",
+                   short="Outcome of --no-worse if it cannot tell.")  # fmt: skip
 TEST_OPTIONS = [
     Option("--test", type=click.Choice(get_args(analysis.PairTest)), help="Significance test of --significant. "
            "Default: randomization."),
@@ -87,24 +88,24 @@ TEST_OPTIONS = [
 MEASURE = Option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE",
                  help="Measure of bounds without MEASURE. Repeat -m, or separate measures by spaces.")  # fmt: skip
 SETTINGS = [BASELINE, *BOUNDS, UNDECIDED, *HISTORY_OPTIONS, CONFIG, *TEST_OPTIONS, MEASURE]
-READING = scoring_options("unseen", "queries", "slices", "replicates")
-OUTPUT = output_options(
+READING_OPTIONS = scoring_options("unseen", "queries", "slices", "replicates")
+REPORT_OPTIONS = output_options(
     formats=(*REPORTS, *TABLE_FORMATS),
     short="Format, such as github or junit.",
     default="text",
     by_extension=".md, .json, .xml for junit",
-    output=Option("-o", "--output", section="Output", metavar="FILE", file=WRITES, help="Write the report to FILE; "
-                  "what fails or cannot be told is also printed to stderr.", short="Write the report to FILE."),
+    output=Option("-o", "--output", section="Output", metavar="FILE", file=WRITES, help="Write the report to FILE, "
+                  "and print the bounds that fail or cannot tell to stderr.", short="Write the report to FILE."),
 )  # fmt: skip
 
 
-CANNOT_TELL = 4
-"""Exit code if no bound fails, but the topics cannot tell on some."""
+UNDECIDED_CODE = 4
+"""Exit code if no bound fails, but some --no-worse cannot tell."""
 EXTENSIONS = {".txt": "text", ".xml": "junit"}
 """Extension -> format that only this command has."""
 
 
-@command_line("check", "RUN... QRELS", SETTINGS, READING, OUTPUT,
+@command_line("check", "RUN... QRELS", SETTINGS, READING_OPTIONS, REPORT_OPTIONS,
               most_used="-m --min --max --max-drop --no-worse --max-topic-drop --baseline --significant --max-unjudged "
               "--min-topics --config -f -o -k --gain --quiet")  # fmt: skip
 def command(
@@ -119,13 +120,13 @@ def command(
     options are invalid; 3: the data are bad, so nothing was checked; 4: nothing fails, but --no-worse cannot tell.
 
     The name of a slice precedes its bound, as in --min 'intent=tail: ndcg@10=0.4' (see --slices). With --replicates
-    bounds are of systems: of the mean over the seeds.
+    a bound applies to a system: to its mean over the seeds.
 
     MEASURE need not be given with -m. A bound without MEASURE applies to the only measure of -m, as in -m err@20 --min
     0.25; --max-drop, --no-worse, --significant and --min-topics apply to every measure of -m, or of the other bounds.
     """
     check_history(history, label)
-    options["output_format"] = options["output_format"] or guess_format(options["output"], EXTENSIONS, "text")
+    options["output_format"] = options["output_format"] or format_or_default(options["output"], EXTENSIONS, "text")
     destination = Destination(options)
     settings = find_settings(config, measure_table(measures_from))
     specs = [*settings.specs, *_pop_bounds(options, settings.table)]
@@ -138,7 +139,7 @@ def command(
     chosen = named_measures(options.pop("measures"), settings.table)
     note_unused_cutoff()
     scoring = score_matrix.options_with_residuals(**options)
-    scoring = replace(scoring, may_be_unused=scoring.may_be_unused.union(from_file))  # a file may serve several checks
+    scoring = replace(scoring, may_be_unused=scoring.may_be_unused.union(from_file))  # checks may share this file
     bounds, measures = resolve_bounds(specs, chosen, scoring, settings.table)
     if settings.path is not None:
         emit_notes([f"settings from {settings.path}"])
@@ -146,8 +147,8 @@ def command(
         matrix, name = scores_with_baseline(files, baseline, measures, scoring, means_suffice=True)
         checked = _check(matrix, bounds, name, test, undecided)
     except InputError as error:
-        if destination.format in FAULTS and not error.usage:
-            write(FAULTS[destination.format](error), destination.output)
+        if destination.format in ERROR_REPORTS and not error.usage:
+            write(ERROR_REPORTS[destination.format](error), destination.output)
         raise
     if history is not None:
         scored = kernel.parse.without_duplicates(kernel.scores.with_defaults(measure, scoring) for measure in measures)
@@ -156,7 +157,7 @@ def command(
         kernel.append_lines(history, lines)
     _print(checked, destination)
     if checked.passed is not True:
-        click.get_current_context().exit(1 if checked.failed else CANNOT_TELL)
+        click.get_current_context().exit(1 if checked.failed else UNDECIDED_CODE)
 
 
 def _pop_bounds(options: dict[str, Any], table: Mapping[str, Measure]) -> list[BoundSpec]:
@@ -182,17 +183,17 @@ def _check(
     test: significance.TestSettings,
     undecided: Undecided | None,
 ) -> Checked:
-    """Check the runs against the bounds, after notes on the scores."""
+    """Emit notes on the scores, and check the runs against the bounds."""
     check_order(matrix)
     if baseline is None and (baseline := baseline_of(matrix, bounds, None)) is not None:
         emit_notes(score_matrix.first_baseline_notes(matrix, None, fewest=2, named=True))
-    note_assumptions(matrix, paired=baseline is not None)
+    check_assumptions(matrix, paired=baseline is not None)
     emit_notes(slice_notes(matrix, bounds))
     return Checked(verdicts(matrix, bounds, baseline, test, undecided), matrix.signature)
 
 
 def _print(checked: Checked, destination: Destination) -> None:
-    """Write the report, and what fails or cannot be told to stderr unless the report is a text for people on stdout."""
+    """Write the report. Print bounds that fail or cannot tell to stderr, unless stdout has a report for people."""
     if destination.format in REPORTS:
         report = REPORTS[destination.format](checked, signature_formatter())
         is_text = destination.format == "text"

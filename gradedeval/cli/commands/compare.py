@@ -30,29 +30,29 @@ if TYPE_CHECKING:
     from gradedeval.analysis.score_matrix import Matrix
 
 BY_TOPIC = Option("-q", "--by-topic", is_flag=True, help="Print the scores of all runs on each topic, with median, "
-                  "best and worst, instead of comparisons; of more than five runs the topics alone, the hardest first, "
-                  "and without -m by one measure.",
+                  "best and worst, instead of comparisons. For more than five runs: without the scores of each run, "
+                  "the hardest topics first, and without -m for one measure.",
                   short="The scores of all runs on each topic.")  # fmt: skip
 TOP = Option(number=ranges.TOP, metavar="N", help="With -q: show the N hardest topics. Default: the six hardest and "
              "the six easiest in tables of more than five runs, else all.",
              short="With -q: the N hardest topics.")  # fmt: skip
-LETTERS = Option("--letters", "by_letters", is_flag=True, help="Print a row for each run: letters, which it shares "
-                 "with runs that do not differ from it, and its possible ranks. By Tukey's HSD unless --test names "
-                 "another test. The default for more than five runs.",
+LETTERS = Option("--letters", "by_letters", is_flag=True, help="Print a row for each run, with letters and its "
+                 "possible ranks. Runs that do not differ significantly share a letter. The test is Tukey's HSD unless "
+                 "--test names another. The default for more than five runs.",
                  short="Letters, shared by runs that do not differ.")  # fmt: skip
 JUDGING = Option("--judging", is_flag=True, help="Add a table: whether more judging could reverse the order of each "
                  "pair.", short="Whether judging could reverse a pair.")  # fmt: skip
 SETTINGS = [BY_TOPIC, TOP, LETTERS, *setting_options(letters, compare), JUDGING]
-READING = matrix_options(*EVALUATION_OPTIONS)
+READING_OPTIONS = matrix_options(*EVALUATION_OPTIONS)
 OPTIONS_OF_MODE = {
     "-q": {"baseline", "replicates", "top"},
     "--letters": {*settings_of(letters)},
     "": {*settings_of(compare), "judging", *EVALUATION_OPTIONS},
 }
-"""Flag of a mode -> its options, except those of all modes."""
+"""Flag of a mode -> names of its options, except those of all modes."""
 
 
-@command_line("compare", "RUN... QRELS", SETTINGS, READING, output_options(), [WIDE],
+@command_line("compare", "RUN... QRELS", SETTINGS, READING_OPTIONS, output_options(), [WIDE],
               most_used="-m --baseline --test -q --all-pairs --letters --correction -f -o "
               "-k --gain --top-grade --topics --judging --like --quiet")  # fmt: skip
 def command(
@@ -67,12 +67,12 @@ def command(
     """Compare runs: means, differences, wins, ties and losses per topic, effect sizes, confidence intervals,
     p-values.
 
-    With --judging a second table shows whether further judging could reverse the order of two runs: no; yes, if N
-    documents of the trailing run are relevant; or unknown.
+    With --judging a second table shows whether further judging could reverse the order of two runs. The answer is no,
+    unknown, or yes if N documents of the trailing run are relevant.
     """
     destination = Destination(options)
     mode = chosen_mode({"-q": by_topic, "--letters": by_letters})
-    check_mode(mode, OPTIONS_OF_MODE, ", which tests nothing" if by_topic else "")
+    check_mode(mode, OPTIONS_OF_MODE, ", which makes no tests" if by_topic else "")
     settings = pop_settings(letters if by_letters else compare, options, letters, compare)
     if by_topic:
         has_measures = bool(options["measures"])
@@ -92,10 +92,10 @@ def command(
     if needs_judging:
         check_judging(replicates, predicted)
     asks_for_pairs = test.test == "bayes" or _has_option_of_pairs()
-    # Formats for programs always include effects of further judging.
-    rereads = needs_judging or (destination.layout == "long" and predicted is None)
+    # Formats for programs always include the effects of further judging, which need the documents of runs.
+    needs_documents = needs_judging or (destination.layout == "long" and predicted is None)
     check_run_count(check_runs, options, baseline)
-    matrix, name = read_matrix(options, baseline, keep=rereads)
+    matrix, name = read_matrix(options, baseline, keep=needs_documents)
     if len(matrix.runs) > FEW_RUNS and not asks_for_pairs:
         many = f"{len(matrix.runs)} runs: those that share a letter do not differ, as with --letters"
         emit_notes([Note(many, "--baseline RUN or --all-pairs compares pairs")])
@@ -103,12 +103,15 @@ def command(
         return
     if not all_pairs:
         emit_notes(score_matrix.first_baseline_notes(matrix, name))
-    result = compare_scores(matrix, name, all_pairs, test, rereads, keep=True)
+    result = compare_scores(matrix, name, all_pairs, test, needs_documents, keep=True)
     destination.print(print_remarks(result), judging=judging)
 
 
 def _with_one_measure(matrix: Matrix) -> Matrix:
-    """Return the scores by the first measure alone, with a note, if there are many runs: each has a table of topics."""
+    """Return the scores of the first measure only, with a note, if there are many runs.
+
+    Each measure of many runs has a table of its own, with a row for each topic.
+    """
     first, *others = matrix.measures
     if len(matrix.runs) <= FEW_RUNS or not others:
         return matrix

@@ -46,7 +46,7 @@ def picture(scatter: bool, coefficient: tuple[Kind, ...], **options: Any) -> Non
     canvas = Canvas(options)
     check_mode("--scatter" if scatter else "", {"--scatter": (), "": ("coefficient",)})
     if scatter:
-        matrix, _ = read_matrix(options, paired=False, bounded=False)
+        matrix, _ = read_matrix(options, paired=False, residuals=False)
         canvas.draw([scatter_panel(matrix)], matrix.signature)
     else:
         correlation = _correlate(coefficient or DEFAULT, options)
@@ -57,5 +57,5 @@ def _correlate(coefficients: tuple[Kind, ...], options: dict[str, Any]) -> Corre
     """Score the runs, and correlate the measures."""
     check_run_count(partial(check_runs, coefficient=coefficients), options)
     is_by_topic = set(above_and_below(coefficients)) <= set(BY_TOPIC)
-    matrix, _ = read_matrix(options, paired=not is_by_topic, bounded=False)
+    matrix, _ = read_matrix(options, paired=not is_by_topic, residuals=False)
     return print_remarks(correlate(matrix, coefficient=coefficients))

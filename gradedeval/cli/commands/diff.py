@@ -87,20 +87,20 @@ def command(
     gradedeval diff base.run new.run qrels.txt -m ap --reproduce a.run b.run
     """
     destination = Destination(options)
-    runs, qrels = runs_and_optional_qrels(files, options, needed=is_given(options["measures"]))
+    runs, qrels = runs_and_optional_qrels(files, options, needs_qrels=is_given(options["measures"]))
     seeds = resolve_options(replicates=replicates).replicates
     if originals:
         check_mode("--reproduce", {"--reproduce": OF_REPRODUCTION, "": OF_CHANGES | OF_RANKINGS})
         destination.print(_reproduction(runs, originals, qrels, seeds, options))
     elif qrels is None:
-        check_mode("", {"": OF_RANKINGS, "QRELS": OF_CHANGES}, unmet=("needs qrels", "add QRELS"))
+        check_mode("", {"": OF_RANKINGS, "QRELS": OF_CHANGES}, without=("needs qrels", "add QRELS"))
         if context_option("k") is not None:
             raise InputError("-k", "needs qrels", "add QRELS", usage=True)
         _check_top(top, runs, seeds)
         destination.print(_agreement(runs, seeds, options), topic=topic, top=top)
     else:
         modes = {"": OF_CHANGES, "--reproduce": OF_REPRODUCTION, "no qrels": OF_RANKINGS}
-        check_mode("", modes, unmet=("applies to runs without qrels", "leave it out"))
+        check_mode("", modes, without=("applies to runs without qrels", "leave it out"))
         if baseline is not None:
             runs = _with_baseline(runs, baseline, seeds)
         result = _changes(runs, qrels, seeds, options)

@@ -48,14 +48,14 @@ if TYPE_CHECKING:
 # --test and --correction are checked by the analysis, which a plain evaluation does not import.
 PUBLISHED_OPTIONS = [
     Option("--best", section=PUBLISHED, is_flag=True, help="Mark the best of each column in bold and the second best "
-           "underlined; equal as printed is equal.", short="Mark the best and second best of each column."),
-    Option("--baseline", "baselines", section=PUBLISHED, multiple=True, metavar="RUN", file=READS, help="Mark what "
-           "differs significantly from RUN, one of the runs: † at 0.05, ‡ at 0.01. Repeat it for a letter for each.",
-           short="Mark what differs significantly from RUN."),
-    Option("--test", section=PUBLISHED, metavar="TEST", help="Significance test, as of `gradedeval compare`, bayes "
-           "aside. Default: randomization.", short="Significance test of --baseline."),
+           "underlined; values that print alike are equal.", short="Mark the best and second best of each column."),
+    Option("--baseline", "baselines", section=PUBLISHED, multiple=True, metavar="RUN", file=READS, help="Mark scores "
+           "that differ significantly from those of RUN, one of the runs: † at 0.05, ‡ at 0.01. If repeated, a "
+           "letter stands for each baseline.", short="Mark scores that differ from those of RUN."),
+    Option("--test", section=PUBLISHED, metavar="TEST", help="Significance test, any of `gradedeval compare` "
+           "except bayes. Default: randomization.", short="Significance test of --baseline."),
     Option("--correction", section=PUBLISHED, metavar="NAME", help="Correction for multiple comparisons, over the "
-           "pairs of each measure, as of `gradedeval compare`. Default: holm.",
+           "pairs of each measure, any of `gradedeval compare`. Default: holm.",
            short="Correction for multiple comparisons."),
     Option("--percent", section=PUBLISHED, is_flag=True, help="Print measures between 0 and 1 times 100."),
     Option("--caption", section=PUBLISHED, metavar="TEXT", help="Caption of the table, which makes it a float in "
@@ -115,7 +115,7 @@ def command(
     """
     output_format = options.pop("output_format") or format_of_output(output, SCORE_FORMATS)
     given = {name: value for name, value in options.items() if is_given(value)}
-    extras = _extras(given, by_topic, output_format, measures_from, run_name)
+    extras = _make_extras(given, by_topic, output_format, measures_from, run_name)
     chosen = extras.measures(measures) if extras else named_measures(measures or DEFAULT, measure_table(measures_from))
     note_unused_cutoff()
     runs, qrels = runs_and_qrels(files, given)
@@ -139,16 +139,16 @@ def command(
     is_complete = bool(scores.runs) and (output is None or keep_going or not scores.errors)
     is_written = is_complete and (extras is None or extras.have_baselines(scores))
     if is_written:
-        look: dict[str, Any] = {"signed": signature_kind(), "view": view_of(output), "digits": digits}
-        look |= extras.table_keywords(scores) if extras else {}
-        text = kernel.score_tables.render_scores(scores, output_format, by_topic=by_topic, **look)
+        keywords: dict[str, Any] = {"signed": signature_kind(), "view": view_of(output), "digits": digits}
+        keywords |= extras.table_keywords(scores) if extras else {}
+        text = kernel.score_tables.render_scores(scores, output_format, by_topic=by_topic, **keywords)
         write(text, output, colored=output_format == "table")
     if scores.errors:
         _exit_with_errors(scores, None if is_written else output, extras.record if extras else None)
 
 
-def _extras(given: dict[str, Any], by_topic: bool, output_format: str, *recorded: Any) -> Extras | None:
-    """Return what the options on the command line add to a plain table of scores; None for a plain table."""
+def _make_extras(given: dict[str, Any], by_topic: bool, output_format: str, *recorded: Any) -> Extras | None:
+    """Return the additions to a plain table of scores that the options ask for; None for a plain table."""
     if given.keys() <= PLAIN_OPTIONS and output_format != "json" and context_option("signature") != "full":
         return None
     from gradedeval.cli.extras import Extras  # most evaluations have none
@@ -165,7 +165,10 @@ def _named_runs(runs: list[str], run_name: str) -> dict[str, str]:
 
 
 def _exit_with_errors(scores: Scores, output: str | None, record: str | None) -> None:
-    """Print the errors of runs that could not be scored, and which of two files is not written; exit with code 1."""
+    """Print the errors of runs that could not be scored, and the files that are not written; exit with code 1.
+
+    output, record  the files of -o and --record; None: no such file, or it is written
+    """
     for error in scores.errors[:SHOWN]:
         print_error(error)
     summary = scores.unscored_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradedeval.analysis.tables import text_lines
-from gradedeval.cli.arguments import chosen_measures, no_measure_to_cut, runs_and_qrels, split_topics
+from gradedeval.cli.arguments import chosen_measures, runs_and_qrels, split_topics, unused_cutoff_error
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
 from gradedeval.cli.options import WIDE, Option, command_line, output_options, scoring_options
 from gradedeval.cli.output import context_option
@@ -61,7 +61,7 @@ def picture(files: tuple[str, ...], show: int | None, **options: Any) -> None:
 def check_cutoff(measures: tuple[str, ...]) -> None:
     """Raise InputError (usage) for a cutoff where no measure is named: the ranks to show are meant."""
     if context_option("k") is not None and not measures:
-        raise no_measure_to_cut("--show", "the ranks to show")
+        raise unused_cutoff_error("--show", "the ranks to show")
 
 
 def _explain(files: tuple[str, ...], options: dict[str, Any]) -> Explanations:

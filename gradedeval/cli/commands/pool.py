@@ -9,10 +9,10 @@ from gradedeval.cli.arguments import (
     check_without_qrels,
     measure_table,
     named_measures,
-    no_measure_to_cut,
     note_unused_cutoff,
     runs_and_optional_qrels,
     single_measure,
+    unused_cutoff_error,
 )
 from gradedeval.cli.options import Option, command_line, output_options, scoring_options
 from gradedeval.cli.output import STDOUT, context_option, write
@@ -106,12 +106,12 @@ def command(
 def check_cutoff(judged_next: bool, one_left_out: bool, measures: tuple[str, ...]) -> None:
     """Raise InputError (usage) for a cutoff where no measure is named: the depth of the pool is meant."""
     if context_option("k") is not None and not one_left_out and not (judged_next and measures):
-        raise no_measure_to_cut("--pool-depth", "the depth of the pool")
+        raise unused_cutoff_error("--pool-depth", "the depth of the pool")
 
 
 def _runs_and_qrels(files: tuple[str, ...], mode: str, options: dict[str, Any]) -> tuple[list[str], str | None]:
     """Return the runs and the qrels; --to-judge and statistics of the pool need no qrels."""
-    runs, qrels = runs_and_optional_qrels(files, options, needed=mode == "--leave-one-out")
+    runs, qrels = runs_and_optional_qrels(files, options, needs_qrels=mode == "--leave-one-out")
     if qrels is None:
         check_without_qrels(options, FUTURE_GRADES if mode == "--to-judge" else ())
         if mode == "--leave-one-out":

@@ -38,7 +38,7 @@ def as_text(document: Document, digits: int | None, view: View = PAGE) -> str:
     """Write plain tables and paragraphs in lines that fit: tables as tabulate's, whose import would take a tenth of the
     time of a small evaluation."""
     legend = PLAIN_TEXT.paragraph(document.legend) if document.legend else ""
-    line = view.line if document.messages else view.width
+    line = view.prose_width if document.messages else view.width
     parts: list[tuple[Table | str, int | None]] = [
         *zip((document.title, visible(document.caption)), repeat(view.width)),
         *zip(document.blocks, repeat(line)),
@@ -190,7 +190,7 @@ def render(
         hint = did_you_mean(form, FORMATS) or f"choose from {', '.join(FORMATS)}"
         raise InputError(flag.format, f"unknown format '{form}'", hint, usage=True)
     document = make(FORMATS[form].layout)
-    named = with_flags if view.flags else with_keywords
+    named = with_flags if view.names_flags else with_keywords
     blocks = [named(block) if isinstance(block, str) else block for block in document.blocks]
     document = replace(document, blocks=blocks)
     if FORMATS[form].layout != "wide":

@@ -57,17 +57,20 @@ NO_MARK = Mark()
 
 
 class View(NamedTuple):
-    """The output that people see: `width` in columns, a `terminal` or not, with `wide` columns or without; and `line`,
-    the maximum width of paragraphs that programs may read, None: unlimited.
+    """The output that people see.
 
-    flags  whether words name options by flags of the command line, not by Python's keywords
+    width        its columns
+    terminal     whether it is a terminal
+    wide         whether it has all columns of tables
+    prose_width  the maximum width of paragraphs that programs may read; None: unlimited
+    names_flags  whether words name options by flags of the command line, not by Python's keywords
     """
 
     width: int = 100
     terminal: bool = False
     wide: bool = False
-    line: int | None = None
-    flags: bool = False
+    prose_width: int | None = None
+    names_flags: bool = False
 
 
 PAGE = View()

@@ -25,13 +25,13 @@ class Setting:
     metavar       the name of its value on a help page, or several words for as many values; None: its choices
     section       its section of a help page
     spelled       its flags, if not derived from its name or number
-    off           the flag that turns it off, if it is on by default
+    off_flag      the flag that turns it off, if it is on by default
     default_text  a description of the default, if None does not describe it
     reads         whether its value may name a file to read
     repeats       whether it may be repeated
     measure       whether it names one measure or several; or a function that reads its value, given the measures by
                   name and the cutoff of -k
-    required      the hint of the error if it is missing; empty: it is optional
+    missing_hint  the hint of the error if it is missing; empty: it is optional
     short         its effect on the short help page; empty: the first sentence of `help`
     """
 
@@ -40,12 +40,12 @@ class Setting:
     metavar: str | None = None
     section: Section = THIS_COMMAND
     spelled: tuple[str, ...] = ()
-    off: str = ""
+    off_flag: str = ""
     default_text: str | None = None
     reads: bool = False
     repeats: bool = False
     measure: Literal["", "one", "several"] | Callable[..., Any] = ""
-    required: str = ""
+    missing_hint: str = ""
     short: str = ""
     name: str = ""
     type: Any = None
@@ -54,8 +54,8 @@ class Setting:
     @property
     def flags(self) -> tuple[str, ...]:
         """Its flags on the command line."""
-        if self.off or self.spelled:
-            return (self.off,) if self.off else self.spelled
+        if self.off_flag or self.spelled:
+            return (self.off_flag,) if self.off_flag else self.spelled
         return (self.number.flag if self.number else f"--{self.name.replace('_', '-')}",)
 
     @property

@@ -344,7 +344,7 @@ def test_the_page_is_reproducible_and_equal_in_python() -> None:
     [
         (["-m", "ap"], "-o: missing file name; for example -o report.html"),
         (["-o", "r.pdf"], "'r.pdf': a report is an HTML page; name a .html file"),
-        (["-o", "none/r.html"], "none/r.html: cannot be written (No such file or directory); nothing was written"),
+        (["-o", "none/r.html"], "none/r.html: cannot be written (No such file or directory); create its folder first"),
         (["-o", "r.html", "--baseline", "x"], "unknown run 'x'; choose from a.run, b.run"),
         (["-o", "r.html", "--baseline", "s.csv"], "--baseline: 's.csv' holds saved scores, and a report shows "
          "rankings; give the baseline as a run"),

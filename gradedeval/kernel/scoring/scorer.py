@@ -63,7 +63,7 @@ class GainsCache:
         self.judged: Bools = self.is_judged.take(batch.codes)  # topics × ranks; faster than indexing
         is_judged_grade = self.is_judged[: batch.unjudged_code]
         self.pool = batch.pool.judged if is_judged_grade.all() else batch.pool.per_topic(is_judged_grade)
-        self.gain_arrays: dict[tuple[bytes, float, int | None], Floats] = {}
+        self.gain_arrays: dict[tuple[bytes, float, int | None], Floats] = {}  # table, gain of unjudged, last rank
         self.ideal_rankings: dict[bytes, tuple[Floats, dict[Any, Any]]] = {}  # with memos, as `_ideal` returns
         self.cached_gains: dict[tuple[bytes, float, float, float, int | None, int | None], Gains] = {}
 
@@ -133,8 +133,7 @@ class GainsCache:
         return gains
 
     def _count_below(self, last: int | None, counts: dict[int | None, Ints]) -> Ints:
-        """Return the number of unjudged documents of each topic that are retrieved below rank `last`, or count as
-        `unretrieved`. `counts`: cache by rank."""
+        """Return topics: the number of unjudged documents below rank `last` or unretrieved, cached in `counts`."""
         if last not in counts:
             deeper = self.batch.codes[:, last if last is not None else self.batch.codes.shape[1] :]
             below_batch = 0 if self.batch.unjudged_below is None else self.batch.unjudged_below
@@ -153,10 +152,8 @@ class GainsCache:
         is_sampled = self.is_judged[: len(stratum_of_code)]
         in_stratum = (stratum_of_code[:, None] == np.arange(stratum_of_code.max(initial=0) + 1)).astype(np.float64)
         sampled_counts = (pool_counts * is_sampled) @ in_stratum
-        documents_per_sample = np.where(
-            sampled_counts > 0, pool_counts @ in_stratum / np.maximum(sampled_counts, 1), 0.0
-        )
-        weight = documents_per_sample[:, stratum_of_code] * is_sampled
+        stratum_weight = np.where(sampled_counts > 0, pool_counts @ in_stratum / np.maximum(sampled_counts, 1), 0.0)
+        weight = stratum_weight[:, stratum_of_code] * is_sampled
         estimated_counts = (pool_counts * weight) @ (table.gain_of_label[:, None] == table.levels)
         weight_of_code = np.pad(weight, ((0, 0), (0, num_other_codes)))
         return Sample(
@@ -250,7 +247,7 @@ def convention_notes(scorer: Scorer, rel: int) -> list[str]:
     ]
     if not names:
         return []
-    text = f"{scorer.qrels.place}: {', '.join(names)}: grade 1 counts as relevant here, but by convention only grades"
+    text = f"{scorer.qrels.place}: {', '.join(names)}: grade 1 counts as relevant, but by convention only grades"
     return [Note(f"{text} from {rel} do", f"add {flag.rel:{rel}}", kind="convention")]
 
 
@@ -431,7 +428,7 @@ class Scorer:
         )
 
     def grades_of(self, measure: Measure) -> Grades:
-        """Return the grade scale of a measure: options, preset or qrels set its top grade, which none may exceed."""
+        """Return the grade scale of a measure: options, preset or qrels set its top grade, which no grade exceeds."""
         options, highest = self.options, float(self.qrels.labels[-1])
         top = options.top_of(highest)
         lists_gains = isinstance(measure.gain, tuple) or str(measure.gain).startswith("@")
@@ -496,10 +493,9 @@ class Scorer:
             text = f"{self.qrels.place}: no grade above 0, so all gains are 0 and residuals are blank"
             notes.append(Note(text, f"use {flag.top_grade} to set the top grade", kind="no-positive-grade"))
         if self.options.ignore_identical_ids and (count := self.qrels.own_relevant):
-            text = (
-                f"{self.qrels.place}: in {count} {plural(count, 'topic')} the document with the topic's id is relevant"
-            )
+            topics_text = f"{self.qrels.place}: in {count} {plural(count, 'topic')}"
             hint = f"{flag.ignore_identical_ids:True} counts it as not retrieved"
+            text = f"{topics_text} the document with the topic's id is relevant"
             notes.append(Note(text, hint, kind="own-relevant"))
         notes += [*self.fill_notes, *self.unused_notes]
         if self.options.top_grade is None and self.grades.top == 1:

@@ -19,7 +19,7 @@ from support.paths import ROOT
 
 JUDGED = b"1 0 a 1\n1 0 b 2\n2 0 a 0\n2 0 c 3\n"
 DL19 = "msmarco-passage/trec-dl-2019/judged"
-NOTE = "dl19-passage: ap: grade 1 counts as relevant here, but by convention only grades from 2 do; add --rel 2"
+NOTE = "dl19-passage: ap: grade 1 counts as relevant, but by convention only grades from 2 do; add --rel 2"
 TERMS = (
     "dl19-passage: downloaded by ir_datasets, which keeps it; https://ir-datasets.com has the terms of each collection"
 )

@@ -214,7 +214,7 @@ def _greatest(first: Cascade, second: Cascade, unknown: UnjudgedDocuments, top: 
 
 
 def _greatest_shared(first: Cascade, second: Cascade, both: UnjudgedDocuments, top: float, passes: int) -> Floats:
-    """Compute the greatest difference for documents of both runs. Each of `passes` settles those of known sign."""
+    """Compute the greatest difference for documents of both runs. Each of `passes` settles the terms of known sign."""
     done = both.counts == 0
     greatest_of_topics = np.empty(len(done))
     greatest_of_topics[done] = first.of_topics(done).score - second.of_topics(done).score

@@ -282,7 +282,7 @@ def describe_tests(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) 
 
 
 def describe_intervals(frame: pd.DataFrame, settings: TestSettings) -> list[str]:
-    """Return lines on the intervals of a comparison, and on those that contradict a corrected p."""
+    """Return lines on the intervals of a comparison, and on intervals that contradict a corrected p."""
     pairs = len(frame) // frame["measure"].nunique()
     if "df" in frame or "lambda_" in frame:
         return [f"{settings.level} interval: of the same t, for each pair alone"]

@@ -411,7 +411,7 @@ def judge_run(scorer: Scorer, column: int, parts: list[Part], by_rank: dict[byte
 def _precisions(
     scorer: Scorer, column: int, part: Part, seen: Bools, expected: tuple[Floats, Floats, Floats]
 ) -> Precisions | None:
-    """Return the direct way to the scores, or None if it misses those with none, all or half of the documents."""
+    """Return the direct way to the scores, or None if it misses the scores with none, all or half of the documents."""
     direct = Precisions.of(scorer, column, part)
     if direct is None:
         return None

@@ -231,7 +231,7 @@ class Matrix:
         return on_common_topics(self.signature, int((is_scored.all(0) & self.judged).sum()))
 
     def other_notes(self) -> list[str]:
-        """Return the notes of the scores without those that `omission_notes` repeats for all runs."""
+        """Return the notes of the scores except notes that `omission_notes` repeats for all runs."""
         if not self.omission_notes():
             return self.notes
         left_out = "missing-topics"  # with a hint they are not left out, but count as empty rankings

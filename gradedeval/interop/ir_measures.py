@@ -71,7 +71,7 @@ class _GeometricMean(MeanAgg):
 class GradedProvider(ir_measures.Provider):
     """Calculates the measures of gradedeval. One with options: `GradedProvider(top_grade=4).calc_aggregate(...)`.
 
-    options  as for `gradedeval.evaluate`, but for those that leave topics out
+    options as for `gradedeval.evaluate`, except options that leave topics out
 
     Called itself, it scores measures of ir_measures too, as gradedeval does: `calc_aggregate([err @ 5, AP], ...)`.
     Raises InputError (usage) for an unknown option.
@@ -98,7 +98,7 @@ class GradedProvider(ir_measures.Provider):
 
 
 class GradedEvaluator(ir_measures.Evaluator):
-    """Scores runs against qrels that are read once. All topics of the qrels count; those that a run lacks are empty."""
+    """Scores runs against qrels that are read once. All topics of the qrels count; topics that a run lacks are empty."""
 
     def __init__(self, measures: list[Any], qrels: Any, options: OptionKwargs) -> None:
         self.graded = {measure: parse_measures(measure)[0] for measure in measures}

@@ -45,7 +45,7 @@ class RelevanceEvaluator:
     relevance_level        the lowest relevant grade, for binary measures
     judged_docs_only_flag  whether documents that are not judged are dropped from runs
 
-    Scores are those of trec_eval 9, which pytrec_eval holds; a gm_ measure is the logarithm that its geometric mean
+    Scores are as in trec_eval 9, which pytrec_eval holds; a gm_ measure is the logarithm that its geometric mean
     adds up, and runid and relstring, which are text, are 0 as there. Where dropping documents leaves none of a topic,
     iprec_at_recall_ and 11pt_avg are 0 (nan in pytrec_eval). Without a judgment no topic is scored. Raises
     `gradedeval.InputError` (a ValueError) where a measure or the qrels are wrong.

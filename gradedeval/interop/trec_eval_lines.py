@@ -177,7 +177,7 @@ def iprec(level: float, setting: Setting) -> Measure:
 
 
 def eleven_points(name: str, words: str, setting: Setting) -> list[Line]:
-    """Interpolated precision averaged over levels of recall, eleven or those given."""
+    """Interpolated precision averaged over levels of recall, eleven or the given ones."""
     measure = _as_rounded("iprec_avg", setting)
     return [Line(f"{name}_{words}", measure(recall=tuple(_numbers(name, words)))) if words else Line(name, measure)]
 

@@ -147,7 +147,7 @@ def agreement(
     qrels, other  as for `evaluate`
     runs          as for `evaluate`; None: compare judgments only
 
-    The other arguments are those of `evaluate`. Returns `Agreement`. Raises `gradedeval.InputError` as
+    The other arguments are as for `evaluate`. Returns `Agreement`. Raises `gradedeval.InputError` as
     `evaluate` does, and if no document is judged in both.
 
     >>> first, second = {"q1": {"d1": 2, "d2": 0, "d3": 1}}, {"q1": {"d1": 2, "d2": 1, "d3": 1}}

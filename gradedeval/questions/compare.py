@@ -193,7 +193,7 @@ def _maximal(groups: Sequence[frozenset[int]]) -> list[frozenset[int]]:
 
 
 def _without_redundant(groups: Sequence[frozenset[int]]) -> list[frozenset[int]]:
-    """Remove redundant groups, the smallest first: those whose pairs of runs, or only run, are all in other groups."""
+    """Remove redundant groups, the smallest first: groups whose pairs of runs, or only run, are all in other groups."""
     remaining = list(groups)
     for group in sorted(groups, key=lambda runs: (len(runs), [-run for run in sorted(runs)])):
         others = [candidate for candidate in remaining if candidate is not group]
@@ -586,8 +586,7 @@ def compare(
     correction      over the pairs of a measure: holm (default), bonferroni, bh or none
     draws, seed     number of permutations or bootstrap samples, and the seed of the generator
     alpha, rope     significance level; with bayes, the largest difference that is practically zero (None: 0.01)
-    judging         read runs again to bound differences under further judging; False: the columns on judging are from
-                    the residuals of the scores, or blank without residuals
+    judging         read runs again for the columns on judging; False: these are from residuals, or blank
 
     Returns `Comparison`, which explains the columns of its `.frame`, with a `.signature`. `.frame.attrs` has `test`
     (with its correction), `interval`, `alpha`, `signature`, and `if_fully_judged`: assumptions of the columns on

@@ -291,7 +291,7 @@ def diff(
                    diff([A, B], qrels, measures), like the seeds of two systems with `replicates`; the system of the
                    first run is the baseline
 
-    The other arguments are those of `evaluate`, except `residuals`, `residual_depth` and `max_residual`.
+    The other arguments are as for `evaluate`, except `residuals`, `residual_depth` and `max_residual`.
 
     Returns `Diff`: `.topics`, `.documents`, `.only("worse")`, `.signature`. Raises `gradedeval.InputError` as
     `evaluate` does, and for runs without a common topic; omissions and assumptions are warnings, and in `.notes`.

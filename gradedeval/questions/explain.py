@@ -175,7 +175,7 @@ def explain(
 
     topic  its id; None: the topic with the median score of the first measure
 
-    The other arguments are those of `evaluate`, for one run, except `residual_depth` and `max_residual`. The
+    The other arguments are as for `evaluate`, for one run, except `residual_depth` and `max_residual`. The
     contributions of a measure sum to its score. For a C/W/L measure they are the terms of its sum, such as W(i)·r_i;
     for any other measure, the difference between the scores of the ranking ended at a rank and one rank earlier.
 

@@ -513,7 +513,7 @@ class GainedLists:
             self.gain.append(gain[index])
 
     def scores(self, measures: Sequence[Measure]) -> Floats:
-        """Return scores, measures × rankings, to the last bit those by each measure alone: added from rank 1 on."""
+        """Return scores, measures × rankings, to the last bit as by each measure alone: added from rank 1 on."""
         width = 1 + max((int(positions[-1]) for positions in self.at if len(positions)), default=0)
         ends, end = np.unique(self.retrieved, return_inverse=True)
         weights = np.empty((width, max(2, len(measures))))  # one column alone numpy would add up in another order

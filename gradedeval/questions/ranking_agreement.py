@@ -390,7 +390,7 @@ def reproduction(
     persistence  as in `ranking_agreement`; overlap is corrected for ties here, so that a ranking agrees fully with
                  itself: overlap at a depth is divided by the overlap of a ranking with such ties and itself
 
-    The other arguments are those of `evaluate`. KTU, RBO, RMSE, ER and ΔRI as Breuer et al., SIGIR 2020. Returns
+    The other arguments are as for `evaluate`. KTU, RBO, RMSE, ER and ΔRI as Breuer et al., SIGIR 2020. Returns
     `Reproduction`: `.frame`. Raises `gradedeval.InputError` as `evaluate` does.
 
     >>> run, other = {"q1": {"d1": 2.0, "d2": 1.0}}, {"q1": {"d2": 2.0, "d1": 1.0}}

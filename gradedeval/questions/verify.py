@@ -238,7 +238,7 @@ class Inputs:
         return next(same, None) or next(iter(named), None)
 
     def _of_its_name(self, entry: Entry) -> list[str]:
-        """Return the files of an input's name, those with more of its folders first."""
+        """Return the files of an input's name, files with more of its folders first."""
         parts = _parts(entry["path"])
         if not parts:
             return []

@@ -95,7 +95,7 @@ def _raised(signs: str) -> str:
 
 @dataclass(eq=False, repr=False)
 class Markup:
-    """The text and marks of a format; the defaults are those of plain text.
+    """The text and marks of a format; the defaults are for plain text.
 
     escape  text -> the text escaped for the format
     best    a format string for the best of a column; `second` for the second best

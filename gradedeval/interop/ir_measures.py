@@ -98,7 +98,7 @@ class GradedProvider(ir_measures.Provider):
 
 
 class GradedEvaluator(ir_measures.Evaluator):
-    """Scores runs against qrels that are read once. All topics of the qrels count; topics that a run lacks are empty."""
+    """Scores runs against qrels read once. All topics of the qrels count; topics that a run lacks are empty."""
 
     def __init__(self, measures: list[Any], qrels: Any, options: OptionKwargs) -> None:
         self.graded = {measure: parse_measures(measure)[0] for measure in measures}

@@ -325,7 +325,9 @@ class Rows:
 
     def docnos(self, rows: Ints) -> Docnos:
         """Return the docnos of documents; fast if the text is available."""
-        return self.ids[rows] if self.buffer is not None else Docnos.of(list(map(self.docno, rows.tolist())))
+        if self.buffer is None:
+            return Docnos.of(list(map(self.docno, rows.tolist())))
+        return Docnos(self.buffer, self.start[rows], self.length[rows], self.hashed[rows])
 
     @property
     def ids(self) -> Docnos:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradedeval
-from gradedeval.analysis.pairs import prospect, reversible_pairs
+from gradedeval.analysis.pairs import describe_prospect, reversible_pairs
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.kernel.scoring.results import to_rows
 
@@ -67,7 +67,7 @@ def test_an_order_is_called_reversible_only_if_a_completion_reverses_it(seed: in
         low, high = (low, high) if row["run"] == "A" else (-high, -low)
         can = (row["difference"] <= 0 and high > 1e-9) or (row["difference"] >= 0 and low < -1e-9)
         if row["reversing"] is None:
-            verdict = prospect(row, reversible)
+            verdict = describe_prospect(row, reversible)
             assert verdict == "could be reversed" if can else verdict != "could be reversed", row
 
 
@@ -82,7 +82,7 @@ def test_documents_that_neither_run_retrieved_reverse_an_order(measure: str) -> 
         frame = gradedeval.compare(scores).frame
         reversible = reversible_pairs(frame, to_matrix(scores))
         (row,) = to_rows(frame)
-        verdicts.append(prospect(row, reversible))
+        verdicts.append(describe_prospect(row, reversible))
     assert verdicts[0] != "could be reversed"
     more = {topic: {f"w{number}": 1 for number in range(3 if topic == "2" else 0)} for topic in qrels}
     judged = {topic: qrels[topic] | more[topic] for topic in qrels} | {"1": {"n": 0, "x": 1}}

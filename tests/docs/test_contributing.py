@@ -122,4 +122,4 @@ def test_an_option_is_one_definition(copy: Path) -> None:
     assert "--min-depth N" in page
     assert "min_depth " in python(copy, "-c", "import gradedeval; print(gradedeval.evaluate.__doc__)")
     key = "from gradedeval.questions.limits import OPTION_KEYS; print(OPTION_KEYS['min-depth'].text)"
-    assert python(copy, "-c", key) == "Leave out topics with fewer than N documents. [x>=1]\n"
+    assert python(copy, "-c", key) == "Take topics with fewer than N documents as missing. [x>=1]\n"

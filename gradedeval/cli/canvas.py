@@ -35,12 +35,12 @@ PICTURE_OPTIONS = [
 
 
 def lines_under(result: Any) -> str:
-    """Return the remark and the signature of a result, as lines under its picture."""
+    """Return the settings and the signature of a result, as lines under its picture."""
     return "\n".join(part for part in (result.settings_text, result.signature) if part)
 
 
 PICTURE = "picture.svg"
-"""The file of hints on a missing one."""
+"""The example of a file name in the hint for a missing -o."""
 
 
 class Canvas:

@@ -58,7 +58,7 @@ def help_page(context: click.Context, words: tuple[str, ...]) -> None:
 
 
 def _explain(program: click.Context, words: tuple[str, ...], texts: Sequence[Entry]) -> list[Entry]:
-    """Print the page of a command or a measure, or the help of an option or a format. Return what it explains."""
+    """Print the page of a command or a measure, or the help of an option or a format. Return its entries."""
     word = " ".join(words)
     if named := [entry for entry in texts if entry.kind == "command" and word in entry.names]:
         with suppress(click.exceptions.Exit):

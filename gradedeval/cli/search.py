@@ -22,14 +22,14 @@ PAGES = Path(__file__).with_name("pages.txt")
 
 
 class Entry(NamedTuple):
-    """Something that has a text.
+    """A text of the program.
 
     kind     command, option, measure, format or page
-    place    where it stands: a command, an option of one, a measure, a format, a page
-    title    its names and value, as a heading
+    place    the words that lead to it: a command, a command and its option, a measure, a format, a page
+    title    heading: its names and the metavar of its value
     names    the words that name it
-    summary  its text in a line
-    text     all of its text
+    summary  its text in one line
+    text     its whole text
     """
 
     kind: str
@@ -40,12 +40,12 @@ class Entry(NamedTuple):
     text: str
 
     def mentions(self, word: str) -> bool:
-        """Return whether its names or texts have the word, also with an s behind it."""
+        """Return whether its names, summary or text contain the word, or its plural with -s."""
         return self.distance(word) < 3
 
     def distance(self, word: str) -> int:
-        """Return the first that has the word: 0 the names, 1 the summary, 2 the text, 3 none. A letter is no word of
-        a text."""
+        """Return where the word occurs first: 0 in the names, 1 in the summary, 2 in the text, 3 nowhere. A single
+        letter is searched in the names only."""
         word = word.lstrip("-")
         pattern = re.compile(rf"(?<![\w-])_*{re.escape(word)}s?(?!\w)", re.IGNORECASE)
         names = " ".join(name.lstrip("-") for name in self.names)
@@ -54,7 +54,7 @@ class Entry(NamedTuple):
 
 
 def texts_of(context: click.Context) -> list[Entry]:
-    """Return everything that has a text: commands and their options, measures, formats, and pages."""
+    """Return the texts of the program: commands and their options, measures, formats, and pages."""
     return [*_commands(context, context.command), *_measures(), *_formats(), *_pages()]
 
 

@@ -88,7 +88,7 @@ EVAL_OPTIONS = [
 
 
 PLAIN_OPTIONS = set(OPTIONS).difference(("queries", "replicates", "predicted"))
-"""Options of reading and scoring: an evaluation with these alone has no `Extras`."""
+"""Names of options of reading and scoring. An evaluation with only these options needs no `Extras`."""
 
 
 @command_line("eval", "RUN... QRELS", [*MEASURE_OPTIONS, MEASURES_FROM], registry_options("eval"),

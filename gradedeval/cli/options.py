@@ -432,7 +432,7 @@ WIDE = Option("--wide", section=OUTPUT, is_flag=True, help="Show all columns of 
               **KEPT_IN_CONTEXT, short="All columns of tables.")  # fmt: skip
 SIGNATURE = Option("--signature", section=OUTPUT, type=click.Choice(["short", "full"]), help="Add a line with "
                    "the version, the qrels and the non-default settings (short) or all settings (full). CSV "
-                   "and JSON always have all settings. Default: short below tables, none below pictures.",
+                   "and JSON always have all settings. Default: short, but none below pictures.",
                    **KEPT_IN_CONTEXT,
                    short="Line with version, qrels and settings.")  # fmt: skip
 JOBS = Option(number=ranges.JOBS, section=MANY_RUNS, metavar="N", help="Number of parallel processes. Default: the "

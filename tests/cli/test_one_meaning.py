@@ -25,7 +25,7 @@ SAME_KIND = {
 MEANINGS = {
     "--all": "^List (every|specialized)",
     "--at": "Depth of",
-    "--baseline": "Compare every run with this one|Mark what differs significantly from|Measure drops against",
+    "--baseline": "Compare every run with this one|Mark scores that differ significantly from|Measure drops against",
     "--by-topic": "row per (run and )?topic|the scores of all runs on each topic",
     "--click-measure": "Click measure",
     "--coefficient": "^Coefficient",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Baseline = Annotated["AnyScores | None", baseline_setting("the first run")]
 AllPairs = Annotated[bool, Setting("Compare all pairs of runs, each run with the runs before it, instead of each run "
-    "with the baseline.", short="Compare all pairs, not all with a baseline.")]  # fmt: skip
+    "with the baseline.", short="Compare all pairs of runs.")]  # fmt: skip
 
 
 # Letters: one row for each run; runs that do not differ share a letter.
@@ -109,14 +109,14 @@ def letters(
     """Test all pairs of runs by each measure and give the same letter to runs that do not differ.
 
     runs            as for `gradedeval.evaluate`; without `qrels`: results of `evaluate` or saved scores, one or a list
-    qrels           as for `evaluate`; so are `measures`, `like`, `jobs`, `progress` and `keywords`
+    qrels           as for `evaluate`, as well as `measures`, `like`, `jobs`, `progress` and `keywords`
     test            as for `gradedeval.compare`, except bayes; the randomized Tukey HSD test compares all pairs at once
     correction      over all pairs of a measure, for tests of single pairs: holm (default), bonferroni, bh or none
-    draws, seed     permutations, and bootstrap samples of topics for the interval of ranks
+    draws, seed     number of permutations, and of bootstrap samples for the interval of ranks; seed of the generator
     alpha           significance level; the interval of ranks has level 1 − alpha
 
-    Returns `Letters`. Raises InputError as `gradedeval.compare` does. A pair with the same difference on all topics
-    has no p: it counts as not different, with a warning.
+    Returns `Letters`. Raises InputError as `gradedeval.compare` does. If the difference of two runs is the same on all
+    topics, there is no p: they count as not different, with a warning.
 
     >>> runs = ["qrels_samples/rivers-bm25.run", "qrels_samples/rivers-bm25-rm3.run", "qrels_samples/rivers-neural.run"]
     >>> result = gradedeval.letters(runs, "qrels_samples/rivers.qrels", "err@20", draws=1000)
@@ -163,7 +163,9 @@ def _letter_rows(paired: Paired, settings: TestSettings) -> pd.DataFrame:
 
 
 def shared_letters(differ: Bools) -> list[str]:
-    """Return the letters of each run: two runs share one if and only if they do not `differ` (runs × runs, symmetric).
+    """Return the letters of each run: two runs share a letter if and only if they do not differ significantly.
+
+    differ  runs × runs, symmetric: whether two runs differ significantly
 
     Letters are given in the order of the runs: the first run has "a".
     """
@@ -193,7 +195,8 @@ def _maximal(groups: Sequence[frozenset[int]]) -> list[frozenset[int]]:
 
 
 def _without_redundant(groups: Sequence[frozenset[int]]) -> list[frozenset[int]]:
-    """Remove redundant groups, the smallest first: groups whose pairs of runs, or only run, are all in other groups."""
+    """Remove redundant groups, the smallest first. A group is redundant if each of its pairs of runs, or its only run,
+    is in another group."""
     remaining = list(groups)
     for group in sorted(groups, key=lambda runs: (len(runs), [-run for run in sorted(runs)])):
         others = [candidate for candidate in remaining if candidate is not group]
@@ -204,7 +207,7 @@ def _without_redundant(groups: Sequence[frozenset[int]]) -> list[frozenset[int]]
 
 
 def significance_ranks(scores: Floats, differ: Bools, reading: kernel.definition.Reading) -> tuple[Ints, Ints]:
-    """Return the best and the worst rank of each run that the test does not exclude: 1 + the number of significantly
+    """Return, for each run, the best and the worst rank that the test allows: 1 + the number of significantly
     better runs, and the number of runs − the number of significantly worse runs.
 
     scores  the score of each run
@@ -220,7 +223,7 @@ def rank_interval(values: Floats, sign: int, draws: int, seed: int, alpha: float
     """Return the percentile bootstrap interval of the rank of each run, over samples of topics. Equal means share the
     better rank.
 
-    values  runs × topics; runs are ordered by their means
+    values  runs × topics: scores; in each sample, runs are ranked by their means
     sign    −1 if lower values are better, else 1
     """
     runs, topics = values.shape
@@ -247,26 +250,27 @@ class Comparison(ScoredFrame):
     / standard deviation), low, high (interval, by inverting the test), p, p_corrected, lowest, highest, same_order,
     reversing, unjudged, reversing_share, reversing_rank, tested.
 
-    `tested` names the tested quantity: `difference`, or `ratio` for geometric means, whose effect and p are of
-    differences of logarithms, and whose low and high are ratios. With test="bayes", better, equivalent and worse
+    `tested` names the tested quantity: `difference`, or `ratio` for geometric means: effect and p are then computed
+    from differences of logarithms, and low and high bound the ratio. With test="bayes", better, equivalent and worse
     replace p: the posterior probabilities of a true difference above rope, within ±rope and below −rope (better and
     worse are exchanged if lower is better); low and high are the ends of a credible interval.
 
-    `lowest` and `highest` bound the difference after all documents are judged; `same_order` is whether judging keeps
-    the order. The order reverses if `reversing` of the `unjudged` documents of the trailing run are relevant. This
-    number is the minimum if a document's gain depends on its rank alone; for other measures fewer documents may do.
-    `reversing_share` is reversing / unjudged, `reversing_rank` the deepest rank of these documents. The four columns
-    from `reversing` to `reversing_rank` are blank if judging cannot reverse the order, or if runs cannot be read again.
+    `lowest` and `highest` bound the difference after all documents are judged; `same_order` is True if no judging can
+    reverse the order. The order reverses if `reversing` of the `unjudged` documents of the trailing run are relevant.
+    `reversing` is the minimum if the contribution of a document depends on its own grade and rank alone; for other
+    measures fewer documents may suffice. `reversing_share` is reversing / unjudged, `reversing_rank` the deepest rank
+    of these documents. The four columns from `reversing` to `reversing_rank` are blank if judging cannot reverse the
+    order, or if runs cannot be read again.
 
     With replicates, `run` and `baseline` are systems; seeds, sd, baseline_seeds, baseline_sd, se and df precede
     `tested`, and the columns on judging are absent. p and interval come from a mixed model with random topics and
-    seeds. p is nan unless both systems have at least five seeds. The interval does not cover other seeds of a system
-    with fewer than three.
+    seeds. p is nan unless both systems have at least five seeds. The interval of a system with fewer than three seeds
+    holds for these seeds alone.
 
     With predictions, the columns of `Scores.frame` about estimates precede `low`, here for differences: people,
     people_low, people_high, machine, lambda_, narrower, times and se. `others`, after `topics`, is the number of topics
-    judged by the machine alone. An estimate is made from differences by topic, and may deviate from the difference of
-    the two estimated means. Wins and effect cover the topics judged by people.
+    judged by the machine alone. An estimate is computed from the differences by topic, and may deviate from the
+    difference of the two estimated means. Wins and effect cover the topics judged by people.
 
     `slices` has a row for each pair, measure and slice, without columns on judging; None without slices.
     """
@@ -297,7 +301,7 @@ class Comparison(ScoredFrame):
 
     @property
     def slice_settings(self) -> list[str]:
-        """The line on tests of slices, and on slices without a test."""
+        """The line on the tests of slices and between slices, and on untested slices."""
         slices, settings = self.slices, self.settings
         if slices is None:
             return []
@@ -329,7 +333,7 @@ class Comparison(ScoredFrame):
 
     @property
     def _has_model(self) -> bool:
-        """Whether p comes from a model: of several seeds, or of estimates."""
+        """Whether p-values come from the mixed model of replicates, or from estimates."""
         return self.scores.seeds is not None or self.scores.machine is not None
 
     def document(self, layout: Layout, *, judging: bool = False) -> Document:
@@ -365,8 +369,8 @@ class Comparison(ScoredFrame):
         p_title = f"p ({settings.correction_applied})" if corrected else "p"
         crowded = settings.test == "bayes" or self._has_model
         suffix = "" if matrix.machine is None else BY_PEOPLE
-        format_ends = partial(format_interval, settings.alpha)
-        interval: DisplayColumns = {Column(f"{settings.level} interval", "figures"): format_ends}
+        format_row_interval = partial(format_interval, settings.alpha)
+        interval: DisplayColumns = {Column(f"{settings.level} interval", "figures"): format_row_interval}
         seeds, deviations = ({}, {}) if matrix.seeds is None else (SEEDS, DEVIATIONS)
         return {
             **plain_columns(Column("measure"), Column("run"), *([Column("baseline")] if self._baselines_vary else [])),
@@ -385,12 +389,12 @@ class Comparison(ScoredFrame):
 
 
 SEEDS: DisplayColumns = {Column("seeds", "count"): itemgetter("seeds")}
-"""Column of systems of several seeds before the mean."""
+"""Column before the mean in a table of replicates."""
 DEVIATIONS: DisplayColumns = {
     Column("± sd", "score"): itemgetter("sd"),
     Column("df", "score", digits=1, wide=True): itemgetter("df"),
 }
-"""Columns of systems of several seeds after the mean."""
+"""Columns after the mean in a table of replicates."""
 WINS = Column("won/tied/lost", "figures")
 NOT_TESTED = "—"
 """Cell in place of p for an estimate, or for a system of few seeds."""
@@ -408,12 +412,13 @@ ANOVA: DisplayColumns = {
 
 
 def _wide_table(frame: pd.DataFrame, columns: DisplayColumns) -> Table:
-    """Return the displayed table of a frame, without settings."""
+    """Return the displayed table of a frame, without the line under it."""
     return frame_document(frame, "wide", columns, "").table
 
 
 def _significance_columns(settings: TestSettings, title: str, missing: str | None) -> DisplayColumns:
-    """Return the column of p, `missing` if there is none, or of posterior probabilities; * marks significance."""
+    """Return the column of p-values, with `missing` in place of none; with bayes, the columns of posterior
+    probabilities. An asterisk marks significance."""
     alpha = settings.alpha
     if settings.test != "bayes":
         return {Column(title, "figures"): partial(_format_p, "p_corrected", alpha, missing=missing)}
@@ -431,21 +436,23 @@ def _format_p(name: str, alpha: float, row: Row, missing: str | None = None) -> 
 
 
 def format_interval(alpha: float, row: Row) -> str | None:
-    """Format the interval of a difference or ratio. If the test rejects equality, an end at 0 (ratio: 1) is open."""
+    """Format the interval of a difference or ratio. If p ≤ alpha, an end at 0 (of a ratio: 1) is open, with > or <."""
     if row["low"] is None:
         return None
-    format_number, equality = (tables.format_ratio, 1) if row["tested"] == "ratio" else ("{:+.4f}".format, 0)
+    format_number, null_value = (tables.format_ratio, 1) if row["tested"] == "ratio" else ("{:+.4f}".format, 0)
     p = row.get("p", 1)
     rejected = p is not None and p <= alpha
     low, high = (
-        f"{sign}{format_number(equality).lstrip('+')}" if rejected and row[end] == equality else format_number(row[end])
+        f"{sign}{format_number(null_value).lstrip('+')}"
+        if rejected and row[end] == null_value
+        else format_number(row[end])
         for end, sign in (("low", ">"), ("high", "<"))
     )
     return f"{low} to {high}"
 
 
 def format_wins(row: Row) -> str:
-    """Format the topics won, tied and lost; of a measure without a preferred direction only the ties."""
+    """Format the topics won, tied and lost; for a measure without a preferred direction only the ties."""
     wins, ties, losses = (row[name] for name in ("wins", "ties", "losses"))
     return f"–/{ties}/–" if wins is None else f"{wins}/{ties}/{losses}"
 
@@ -480,7 +487,7 @@ def _correction_family(frame: pd.DataFrame, count: int, noun: str, settings: Tes
 
 
 def slice_tables(slices: pd.DataFrame, columns: DisplayColumns, settings: TestSettings) -> list[Table]:
-    """Return a table of each column of labels, and one of the tests for differences between its slices."""
+    """Return a table for each column of labels, and one of the tests for differences between slices."""
     p_title = "p (× slices)" if settings.test in significance.SIMULTANEOUS else _p_title(slices, settings)
     by_column = list[Table]()
     for label_column in kernel.results.distinct(slices, "column"):
@@ -528,7 +535,7 @@ def judging_table(frame: pd.DataFrame, matrix: Matrix, reread: RereadRuns | None
 
 
 def describe_reversal(row: Row, reversible: frozenset[pairs.Pair] = frozenset()) -> str:
-    """Describe whether judging could reverse the order of two runs, and by how many relevant documents if known."""
+    """Describe whether judging could reverse the order of two runs, and by how many relevant documents, if known."""
     if row["reversing"] is None:
         return pairs.describe_prospect(row, reversible)
     noun, verb = plural(row["unjudged"], "doc"), "is" if row["reversing"] == 1 else "are"
@@ -536,7 +543,7 @@ def describe_reversal(row: Row, reversible: frozenset[pairs.Pair] = frozenset())
 
 
 def judging_legend(frame: pd.DataFrame, matrix: Matrix) -> str:
-    """Return the assumptions of `reversing`, for the line under the table; "" if no row has a number."""
+    """Return the assumptions of `reversing`, for the line under the table; "" if `reversing` is blank in all rows."""
     measures = list(dict.fromkeys(frame["measure"][frame["reversing"].notna()]))
     if not measures:
         return ""
@@ -579,22 +586,22 @@ def compare(
     """Compare runs pair by pair, by each measure, on the topics that all runs are scored on.
 
     runs            as for `gradedeval.evaluate`; without `qrels`: results of `evaluate` or saved scores, one or a list
-    qrels           as for `evaluate`; so are `measures`, `like`, `jobs`, `progress` and `keywords`
+    qrels           as for `evaluate`, as well as `measures`, `like`, `jobs`, `progress` and `keywords`
     baseline        the run to compare the others with: the name of a run (None: the first), or saved scores of a run
     all_pairs       compare all pairs instead, each run with the runs before it
     test            randomization, bootstrap (studentized), t, wilcoxon, sign, tukey-hsd, anova or bayes
     correction      over the pairs of a measure: holm (default), bonferroni, bh or none
     draws, seed     number of permutations or bootstrap samples, and the seed of the generator
     alpha, rope     significance level; with bayes, the largest difference that is practically zero (None: 0.01)
-    judging         read runs again for the columns on judging; False: these are from residuals, or blank
+    judging         read runs again for the columns on judging; False: from residuals of the scores, or blank
 
-    Returns `Comparison`, which explains the columns of its `.frame`, with a `.signature`. `.frame.attrs` has `test`
-    (with its correction), `interval`, `alpha`, `signature`, and `if_fully_judged`: assumptions of the columns on
-    judging. Other assumptions and omissions are warnings, `gradedeval.EvaluationWarning`. Raises InputError for fewer
-    than two runs or two topics.
+    Returns `Comparison`, whose docstring explains the columns of `.frame`. `.frame.attrs` has `test` (with its
+    correction), `interval`, `alpha`, `signature`, and `if_fully_judged`: assumptions of the columns on judging. Other
+    assumptions, and topics or measures left out, are warnings, `gradedeval.EvaluationWarning`. Raises InputError for
+    fewer than two runs or two topics.
 
-    An interval excludes 0 if p is at most alpha. If all topics differ by the same amount, bootstrap, t, anova and bayes
-    give neither p nor interval, with a warning.
+    An interval excludes 0 if p is at most alpha. If the difference of two runs is the same on all topics, bootstrap, t,
+    anova and bayes give neither p nor interval, with a warning.
 
     >>> runs = ["qrels_samples/rivers-bm25.run", "qrels_samples/rivers-neural.run"]
     >>> comparison = gradedeval.compare(runs, "qrels_samples/rivers.qrels", "err@20", test="t")
@@ -615,7 +622,8 @@ def check_runs(count: int) -> None:
 
 
 def check_settings(baseline: Any, all_pairs: bool, settings: TestSettings, replicates: Any, predicted: Any) -> None:
-    """Raise InputError (usage) for a baseline with all pairs, and for a test that does not apply."""
+    """Raise InputError (usage) for a baseline with all pairs, and for a test of single runs with replicates or
+    predictions."""
     _check_test(replicates is not None, predicted is not None, settings)
     if all_pairs and baseline is not None:
         problem = f"cannot be combined with {flag.baseline}"
@@ -640,12 +648,19 @@ def _check_test(has_replicates: bool, has_predictions: bool, settings: TestSetti
 
 
 def compare_scores(
-    matrix: Matrix, baseline: str | None, all_pairs: bool, settings: TestSettings, judging: bool, keep: bool = False
+    matrix: Matrix,
+    baseline: str | None,
+    all_pairs: bool,
+    settings: TestSettings,
+    judging: bool,
+    keep_documents: bool = False,
 ) -> Comparison:
-    """Compare runs with the baseline, by default the first run, or all pairs; other arguments as `compare_pairs`."""
+    """Compare runs with the baseline, by default the first, or all pairs; the rest is as for `compare_pairs`."""
     check_runs(len(matrix.runs))
     _check_test(matrix.seeds is not None, matrix.machine is not None, settings)
-    return compare_pairs(matrix, None if all_pairs else baseline or matrix.runs[0], settings, judging, keep=keep)
+    return compare_pairs(
+        matrix, None if all_pairs else baseline or matrix.runs[0], settings, judging, keep_documents=keep_documents
+    )
 
 
 def compare_pairs(
@@ -654,13 +669,13 @@ def compare_pairs(
     settings: TestSettings,
     judging: bool,
     reread: RereadRuns | None = None,
-    keep: bool = False,
+    keep_documents: bool = False,
 ) -> Comparison:
     """Compare all runs with the baseline, or all pairs if it is None, and emit the notes.
 
-    judging  bound differences under further judging, except of replicates and of estimates
+    judging  whether to compute the columns on judging; ignored for replicates and estimates
     reread   the documents of the runs; None: read them now
-    keep     keep the documents of the runs in the result
+    keep_documents  keep the documents of the runs in the result
     """
     reread = (reread or reversals.RereadRuns.of(matrix.scores)) if judging and matrix.machine is None else None
     baselines = [] if baseline is None else [matrix.run_index(baseline)]
@@ -691,7 +706,7 @@ def compare_pairs(
     frame.attrs = _frame_attributes(frame, matrix, settings)
     emit_notes([*matrix.omission_notes(), *notes])
     slices = pairs.sliced_frame(matrix, first, second, settings)
-    return Comparison(frame, matrix, settings, reread if keep else None, judging, slices)
+    return Comparison(frame, matrix, settings, reread if keep_documents else None, judging, slices)
 
 
 def _frame_attributes(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) -> dict[Any, Any]:

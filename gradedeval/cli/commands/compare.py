@@ -103,7 +103,7 @@ def command(
         return
     if not all_pairs:
         emit_notes(score_matrix.first_baseline_notes(matrix, name))
-    result = compare_scores(matrix, name, all_pairs, test, needs_documents, keep=True)
+    result = compare_scores(matrix, name, all_pairs, test, needs_documents, keep_documents=True)
     destination.print(print_remarks(result), judging=judging)
 
 

@@ -50,7 +50,7 @@ class GainsCache:
         self, batch: Batch, grader: Grader, by_intent: Mapping[Measure, ByIntent], unretrieved: Ints | None = None
     ) -> None:
         self.batch, self.grader, self.by_intent, self.max_cells = batch, grader, by_intent, grader.limits.cells
-        self.is_unsampled = grader.unsampled  # by code
+        self.is_unsampled = grader.unsampled  # indexed by grade code
         self.strata = grader.qrels.strata
         # Runs with all topics share their ideal rankings.
         self.shared_ideals = grader.ideals if batch.topics == grader.qrels.topics else None
@@ -59,16 +59,18 @@ class GainsCache:
         self.unretrieved = unretrieved
         needs_counts = grader.options.bounds or unretrieved is not None
         self.counts_below: dict[int | None, Ints] | None = {} if needs_counts else None
-        self.is_judged = grader.judged  # by code
+        self.is_judged = grader.judged  # indexed by grade code
         self.judged: Bools = self.is_judged.take(batch.codes)  # topics × ranks; faster than indexing
         is_judged_grade = self.is_judged[: batch.unjudged_code]
         self.pool = batch.pool.judged if is_judged_grade.all() else batch.pool.per_topic(is_judged_grade)
-        self.gain_arrays: dict[tuple[bytes, float, int | None], Floats] = {}  # table, gain of unjudged, last rank
-        self.ideal_rankings: dict[bytes, tuple[Floats, dict[Any, Any]]] = {}  # with memos, as `_ideal` returns
+        self.gain_arrays: dict[
+            tuple[bytes, float, int | None], Floats
+        ] = {}  # by table, gain of unjudged documents, last rank
+        self.ideal_rankings: dict[bytes, tuple[Floats, dict[Any, Any]]] = {}  # values as returned by `_ideal`
         self.cached_gains: dict[tuple[bytes, float, float, float, int | None, int | None], Gains] = {}
 
     def __call__(self, table: GainTable, measure: Measure, unjudged: float = 0.0, tail: float = 0.0) -> Gains:
-        """Return the gains for a measure; unjudged documents gain `unjudged`, and ranks beyond the end `tail`."""
+        """Return the gains for a measure; `unjudged` is that of unjudged documents, `tail` that beyond the end."""
         if measure.judged_only:
             return self._condensed(table, replace(measure, judged_only=False), unjudged, tail)
         last = measure.last_rank
@@ -133,7 +135,7 @@ class GainsCache:
         return gains
 
     def _count_below(self, last: int | None, counts: dict[int | None, Ints]) -> Ints:
-        """Return topics: the number of unjudged documents below rank `last` or unretrieved, cached in `counts`."""
+        """Return how many documents of each topic are unjudged below rank `last` or unretrieved; cached in `counts`."""
         if last not in counts:
             deeper = self.batch.codes[:, last if last is not None else self.batch.codes.shape[1] :]
             below_batch = 0 if self.batch.unjudged_below is None else self.batch.unjudged_below
@@ -213,7 +215,7 @@ def name_notes(scorer: Scorer) -> list[str]:
         if len(measure.spellings) > 1:
             names = ", ".join(map(redacted, measure.spellings))
             notes.append(f"{names}: the same measure, shown as {measure.label}")
-        # Other tools may use the label as a name; accuracy with a cutoff has several definitions.
+        # Such a label may be the name of another measure elsewhere; accuracy with a cutoff has several definitions.
         if measure.label != str(measure) or (measure.definition.name == "accuracy" and measure.cutoff is not None):
             labels_elsewhere.append(measure.label)
     if not labels_elsewhere:
@@ -228,7 +230,7 @@ def name_notes(scorer: Scorer) -> list[str]:
 
 
 def grade_one_notes(scorer: Scorer) -> list[str]:
-    """Return notes on measures to which the top grade 1 is worth less than 1: ½ with exponential gains."""
+    """Return notes on measures by which the top grade, 1, has a gain below 1, such as ½ with exponential gains."""
     measures_by_gain: dict[float, list[str]] = {}
     for measure, table in zip(scorer.measures, scorer.tables, strict=True):
         if measure.definition.scale == "unit" and measure.gain in ("exp", "ntcir") and measure.rel is None:
@@ -257,7 +259,7 @@ def fraction_notes(scorer: Scorer) -> list[str]:
     is_fraction = (grades > 0) & (grades < 1)
     if not is_fraction.any():
         return []
-    with_rel = replace(scorer.options, rel=1.0)  # the measures to which the option would apply
+    with_rel = replace(scorer.options, rel=1.0)
     names = [measure.label for measure in scorer.requested if gain_option(measure, with_rel) == "rel"]
     if not names:
         return []
@@ -308,11 +310,11 @@ def _intent_notes(scorer: Scorer) -> list[str]:
 
 
 CACHED_SCORERS = 16
-"""Maximum scorers cached per qrels: a training loop evaluates thousands of times with the same settings."""
+"""Maximum number of scorers cached in qrels, for training loops that evaluate again and again with few settings."""
 
 
 def scorer_for(qrels: Qrels, measures: Sequence[Measure], options: Options, limits: Limits | None = None) -> Scorer:
-    """Return a scorer, cached in the qrels unless it reads files or has measures by intent, which keep topics."""
+    """Return a scorer, cached in the qrels unless a measure reads a file, or is intent-aware and keeps topics."""
     key = (tuple((measure, measure.spellings) for measure in measures), options, limits)
     cache: dict[Any, Scorer] = qrels._scorers
     if (scorer := cache.get(key)) is not None:
@@ -328,18 +330,18 @@ def scorer_for(qrels: Qrels, measures: Sequence[Measure], options: Options, limi
 
 @dataclass(eq=False, repr=False)
 class BatchScores:
-    """Scores of some topics of a run; nan if blank.
+    """Scores of some topics of a run; nan if undefined.
 
     values        3 × topics × measures: score, residual of unjudged documents, total residual
-    types         types of documents in column 2 of the run, if requested
+    types         types of documents, from column 2 of the run, if requested
     judged        number of judged documents that the run retrieved
-    max_judged    highest possible number of judged documents in rankings of these lengths
+    max_judged    highest possible number of judged documents for the lengths of its rankings
     empty_topics  topics without documents
     retrieved     topics: number of documents
     bounds        2 × topics × measures: the lowest and the highest score, if requested
     ties          4 × topics × measures: the lowest and the highest score over orders of tied documents, and the
                   numbers of tied and of all documents that the measure reads; None if the order is fixed
-    tied_batch    the topics with ties, if the orders of their ties are not scored yet
+    tied_batch    the batch of topics with ties, until all orders of tied documents are scored
     """
 
     topics: list[bytes]
@@ -428,7 +430,8 @@ class Scorer:
         )
 
     def grades_of(self, measure: Measure) -> Grades:
-        """Return the grade scale of a measure: options, preset or qrels set its top grade, which no grade exceeds."""
+        """Return the grade scale of a measure; options, preset or qrels set the top grade. Raises InputError for a
+        higher one."""
         options, highest = self.options, float(self.qrels.labels[-1])
         top = options.top_of(highest)
         lists_gains = isinstance(measure.gain, tuple) or str(measure.gain).startswith("@")
@@ -454,7 +457,7 @@ class Scorer:
         return tables
 
     def _set_gains_by_intent(self, measures: Sequence[Measure]) -> None:
-        """Set the gains by intent of the measures. Raises InputError (usage) if the qrels lack intents."""
+        """Set the gains of intent-aware measures by intent. Raises InputError (usage) if the qrels lack intents."""
         from gradedeval.kernel.scoring.intents import ByIntent, check_intents  # for few measures only
 
         check_intents(measures, self.qrels.subtopics is not None)
@@ -464,7 +467,8 @@ class Scorer:
         }
 
     def _fill_in(self, fill: Fill) -> Qrels:
-        """Return the qrels with codes of filled documents, and add their gains to the tables that use them."""
+        """Return the qrels with codes for the documents of --fill, and add their gains to the tables of measures that
+        use them."""
         from gradedeval.kernel.rankings.other_qrels import filled  # for one option only
 
         graded, gains, notes = filled(self.qrels, fill)
@@ -531,7 +535,7 @@ class Scorer:
         return [*unused_options(self.requested, self.options, float(self.qrels.labels[-1]))]
 
     def unequal_topics(self, topics: Sequence[Hashable]) -> list[Note]:
-        """Return a note if means are over different topics; `topics` lists the topics of each run."""
+        """Return a note if means are over different topics. `topics`: a list of topics for each run."""
         return different_topics_notes({measure.label: topics for measure in self.measures}, self.options)
 
     def score_part(self, part: RunPart) -> PartResult[BatchScores]:
@@ -550,7 +554,8 @@ class Scorer:
     def merge(
         self, name: str, batches: Sequence[BatchScores], topics: list[bytes], missing: int = 0, format: str = ""
     ) -> RunScores:
-        """Return the scores of a run over `topics`, of which it lacks `missing`; the last batch of a topic counts."""
+        """Return the scores of a run over `topics`; of several batches of a topic the last is used. `missing`: number
+        of topics that the run lacks."""
         first_batch = batches[0]
         scored, values = first_batch.topics, first_batch.values
         bounds, empty_topics = first_batch.bounds, first_batch.empty_topics
@@ -591,8 +596,8 @@ class Scorer:
 
     @cached_property
     def topics_without_relevant(self) -> dict[tuple[str, ...], list[int]]:
-        """The columns of measures, by the topics without a gain for the measure; those of the key () have a gain in
-        each topic. Counts, measures by intent, measures without gains and measures that skip topics are omitted."""
+        """Topics without a gain by a measure -> the columns of such measures; () if no topic lacks one. Omitted:
+        counts, intent-aware measures, measures without gains and measures that skip topics."""
         columns: dict[tuple[str, ...], list[int]] = {}
         for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
             definition = measure.definition
@@ -666,7 +671,7 @@ def residuals_and_bounds(
     scorer: Scorer, measure: Measure, table: GainTable, gains_cache: GainsCache, score: Floats
 ) -> tuple[Floats, Floats]:
     """Return the residuals, 2 × topics (of unjudged documents, and total), and the bounds, 2 × topics (lowest and
-    highest score); nan if not requested or blank."""
+    highest score); nan if not requested or undefined."""
     options = scorer.options
     shape = (2, len(score))
     residuals = bounds = np.full(shape, np.nan)
@@ -682,7 +687,8 @@ def residuals_and_bounds(
 
 
 def _residuals(scorer: Scorer, measure: Measure, table: GainTable, gains_cache: GainsCache, score: Floats) -> Floats:
-    """Return 2 × topics: the residual of unjudged documents, nan if computed from bounds; and the total residual."""
+    """Return 2 × topics: the residual of unjudged documents, nan for measures whose residual comes from bounds; and the
+    total residual."""
     highest = np.full((2, len(score)), np.nan)
     if measure.residual == "from_bounds" and not measure.by_intent:
         full_depth = scorer.options.residual_depth == "full" and measure.only_truncates
@@ -695,7 +701,7 @@ def _residuals(scorer: Scorer, measure: Measure, table: GainTable, gains_cache: 
 
 
 def _difference(measure: Measure, table: GainTable, gains_cache: GainsCache, score: Floats) -> Floats:
-    """Return the best-case score of a C/W/L measure minus its score; nan for others or if both are infinite."""
+    """Return the best-case score of a C/W/L measure minus its score; nan for others, or if both scores are infinite."""
     if not measure.definition.cwl or measure.by_intent or measure.judged_only:
         return np.full(len(score), np.nan)
     best = run_measure(measure, gains_cache(table, measure, unjudged=table.top, tail=table.top))
@@ -722,8 +728,8 @@ def _bounds_and_score(scorer: Scorer, measure: Measure, table: GainTable, gains_
 
 
 def bounds_of_rows(scorer: Scorer, batch: Batch, column: int, rows: Ints, unretrieved: Ints) -> Floats | None:
-    """Compute `bounds_with_unretrieved` of repeated topics, 3 × rows, from gains computed once per topic. Returns None
-    if the measure has no such shortcut.
+    """Return `bounds_with_unretrieved` for rows that may repeat a topic (3 × rows), from gains computed once per topic;
+    None if the measure needs the gains of each row.
 
     rows         index of a topic of the batch
     unretrieved  rows: number of documents that may be relevant
@@ -771,7 +777,8 @@ def _best_scores(
 
 
 def unseen_note(place: str, condition: str) -> Note:
-    """Return the note that unjudged documents under a condition, as `neither run retrieved`, are not relevant."""
+    """Return the note that some unjudged documents are taken as not relevant. `condition`: the end of "documents that",
+    as `neither run retrieved`."""
     text = f"{place}: unjudged documents that {condition} are taken as not relevant"
     return Note(text, f"use {flag.unseen:N} to assume that some are relevant", kind="unseen")
 

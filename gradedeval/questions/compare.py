@@ -256,10 +256,10 @@ class Comparison(ScoredFrame):
     worse are exchanged if lower is better); low and high are the ends of a credible interval.
 
     `lowest` and `highest` bound the difference after all documents are judged; `same_order` is True if no judging can
-    reverse the order. The order reverses if `reversing` of the `unjudged` documents of the trailing run are relevant.
-    `reversing` is the minimum if the contribution of a document depends on its own grade and rank alone; for other
-    measures fewer documents may suffice. `reversing_share` is reversing / unjudged, `reversing_rank` the deepest rank
-    of these documents. The four columns from `reversing` to `reversing_rank` are blank if judging cannot reverse the
+    reverse the order. There are `reversing` of the `unjudged` documents of the trailing run that reverse the order if
+    all of them are relevant. No fewer do if the contribution of a document depends on its own grade and rank alone; for
+    other measures fewer may suffice. `reversing_share` is reversing / unjudged, `reversing_rank` the deepest rank of
+    these documents. The four columns from `reversing` to `reversing_rank` are blank if judging cannot reverse the
     order, or if runs cannot be read again.
 
     With replicates, `run` and `baseline` are systems; seeds, sd, baseline_seeds, baseline_sd, se and df precede
@@ -267,10 +267,11 @@ class Comparison(ScoredFrame):
     seeds. p is nan unless both systems have at least five seeds. The interval of a system with fewer than three seeds
     holds for these seeds alone.
 
-    With predictions, the columns of `Scores.frame` about estimates precede `low`, here for differences: people,
-    people_low, people_high, machine, lambda_, narrower, times and se. `others`, after `topics`, is the number of topics
-    judged by the machine alone. An estimate is computed from the differences by topic, and may deviate from the
-    difference of the two estimated means. Wins and effect cover the topics judged by people.
+    With predictions, each difference is an estimate from judgments of people and of a machine. The columns about
+    estimates of `Scores.frame` precede `low`, for the difference: people, people_low, people_high, machine, lambda_,
+    narrower, times and se. `others`, after `topics`, is the number of topics judged by the machine alone. An estimate
+    is computed from the differences by topic, and may deviate from the difference of the two estimated means. Wins and
+    effect cover the topics judged by people.
 
     `slices` has a row for each pair, measure and slice, without columns on judging; None without slices.
     """
@@ -296,7 +297,7 @@ class Comparison(ScoredFrame):
     def remarks(self) -> list[str]:
         """Notes on unused texts of topics and on documents that no run retrieved."""
         unused = texts_unused(self.scores, "rows are of all topics", "`gradedeval diff` shows topics")
-        shows_judging = self._judging and not self._has_model
+        shows_judging = self._judging and not self._has_replicates_or_estimates
         return [*unused, *(pairs.unseen_notes(self.frame, self.scores) if shows_judging else [])]
 
     @property
@@ -332,14 +333,14 @@ class Comparison(ScoredFrame):
         return len(kernel.results.distinct(self.frame, "baseline")) > 1
 
     @property
-    def _has_model(self) -> bool:
-        """Whether p-values come from the mixed model of replicates, or from estimates."""
+    def _has_replicates_or_estimates(self) -> bool:
+        """Whether runs are replicates, or scores are estimates from predictions."""
         return self.scores.seeds is not None or self.scores.machine is not None
 
     def document(self, layout: Layout, *, judging: bool = False) -> Document:
         """Return a table with a row for each pair and measure; with anova, also the analysis of variance.
 
-        judging  add a table of the pairs whose order further judging could reverse; `unseen` always adds it
+        judging  add a table that says of each pair whether judging could reverse it; always added with `unseen`
         """
         frame, matrix = self.frame, self.scores
         if layout == "long" and self.slices is not None:
@@ -367,7 +368,7 @@ class Comparison(ScoredFrame):
         tested_rows = len(frame) if matrix.seeds is None else int(replicates.are_tested(frame).sum())
         corrected = settings.corrects(tested_rows // frame["measure"].nunique())
         p_title = f"p ({settings.correction_applied})" if corrected else "p"
-        crowded = settings.test == "bayes" or self._has_model
+        crowded = settings.test == "bayes" or self._has_replicates_or_estimates
         suffix = "" if matrix.machine is None else BY_PEOPLE
         format_row_interval = partial(format_interval, settings.alpha)
         interval: DisplayColumns = {Column(f"{settings.level} interval", "figures"): format_row_interval}
@@ -379,7 +380,7 @@ class Comparison(ScoredFrame):
             **deviations,
             Column("difference", "signed"): total_formatter(matrix, "difference", "+"),
             Column("%", "percent", wide=crowded): itemgetter("relative"),
-            **_significance_columns(settings, p_title, NOT_TESTED if self._has_model else None),
+            **_significance_columns(settings, p_title, NOT_TESTED if self._has_replicates_or_estimates else None),
             **(interval if matrix.machine is None else pairs.estimate_columns(matrix, interval)),
             replace(WINS, name=WINS.name + suffix, wide=crowded): format_wins,
             **({Column("baseline mean", "score", wide=True): total_formatter(matrix, "baseline_mean")}
@@ -436,7 +437,7 @@ def _format_p(name: str, alpha: float, row: Row, missing: str | None = None) -> 
 
 
 def format_interval(alpha: float, row: Row) -> str | None:
-    """Format the interval of a difference or ratio. If p ≤ alpha, an end at 0 (of a ratio: 1) is open, with > or <."""
+    """Format the interval of a difference or ratio. If p ≤ alpha, an end of 0 (1 for a ratio) is excluded: >0 or <0."""
     if row["low"] is None:
         return None
     format_number, null_value = (tables.format_ratio, 1) if row["tested"] == "ratio" else ("{:+.4f}".format, 0)
@@ -593,7 +594,7 @@ def compare(
     correction      over the pairs of a measure: holm (default), bonferroni, bh or none
     draws, seed     number of permutations or bootstrap samples, and the seed of the generator
     alpha, rope     significance level; with bayes, the largest difference that is practically zero (None: 0.01)
-    judging         read runs again for the columns on judging; False: from residuals of the scores, or blank
+    judging         read runs a second time for the columns on judging; False: bounds from residuals, or blank
 
     Returns `Comparison`, whose docstring explains the columns of `.frame`. `.frame.attrs` has `test` (with its
     correction), `interval`, `alpha`, `signature`, and `if_fully_judged`: assumptions of the columns on judging. Other
@@ -673,7 +674,7 @@ def compare_pairs(
 ) -> Comparison:
     """Compare all runs with the baseline, or all pairs if it is None, and emit the notes.
 
-    judging  whether to compute the columns on judging; ignored for replicates and estimates
+    judging  whether to read runs a second time for the columns on judging; ignored for replicates and estimates
     reread   the documents of the runs; None: read them now
     keep_documents  keep the documents of the runs in the result
     """

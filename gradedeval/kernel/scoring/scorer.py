@@ -30,7 +30,7 @@ from gradedeval.kernel.scoring.caveats import (
     no_relevant_text,
 )
 from gradedeval.kernel.scoring.scores import RunScores, gain_option, with_defaults
-from gradedeval.kernel.scoring.signature import compares_single
+from gradedeval.kernel.scoring.signature import compares_float32
 from gradedeval.kernel.trec.lines import decode
 
 if TYPE_CHECKING:
@@ -70,7 +70,8 @@ class GainsCache:
         self.cached_gains: dict[tuple[bytes, float, float, float, int | None, int | None], Gains] = {}
 
     def __call__(self, table: GainTable, measure: Measure, unjudged: float = 0.0, tail: float = 0.0) -> Gains:
-        """Return the gains for a measure; `unjudged` is that of unjudged documents, `tail` that beyond the end."""
+        """Return the gains for a measure; `unjudged`: gain of each unjudged document, `tail`: of each rank beyond the
+        end of the run."""
         if measure.judged_only:
             return self._condensed(table, replace(measure, judged_only=False), unjudged, tail)
         last = measure.last_rank
@@ -314,7 +315,8 @@ CACHED_SCORERS = 16
 
 
 def scorer_for(qrels: Qrels, measures: Sequence[Measure], options: Options, limits: Limits | None = None) -> Scorer:
-    """Return a scorer, cached in the qrels unless a measure reads a file, or is intent-aware and keeps topics."""
+    """Return a scorer, cached in the qrels unless a measure reads a file, or is intent-aware: the
+    scorer then stores topics of runs."""
     key = (tuple((measure, measure.spellings) for measure in measures), options, limits)
     cache: dict[Any, Scorer] = qrels._scorers
     if (scorer := cache.get(key)) is not None:
@@ -341,7 +343,7 @@ class BatchScores:
     bounds        2 × topics × measures: the lowest and the highest score, if requested
     ties          4 × topics × measures: the lowest and the highest score over orders of tied documents, and the
                   numbers of tied and of all documents that the measure reads; None if the order is fixed
-    tied_batch    the batch of topics with ties, until all orders of tied documents are scored
+    tied_batch    the topics with ties whose orders are not scored yet; None once they are
     """
 
     topics: list[bytes]
@@ -391,7 +393,7 @@ class Scorer:
         self.as_float32, self.skips_topics, uses_strata = list[bool](), False, False
         score_readers, intent_measures, last_ranks = list[Measure](), list[Measure](), list[int | None]()
         for measure in self.measures:
-            self.as_float32.append(compares_single(measure, options))
+            self.as_float32.append(compares_float32(measure, options))
             if types := measure.types:
                 self.measure_types[measure] = types
             if measure.by_intent:
@@ -430,8 +432,8 @@ class Scorer:
         )
 
     def grades_of(self, measure: Measure) -> Grades:
-        """Return the grade scale of a measure; options, preset or qrels set the top grade. Raises InputError for a
-        higher one."""
+        """Return the grade scale of a measure. Its top grade is that of the options, else of the preset, else the
+        highest in the qrels. Raises InputError for a higher grade in the qrels."""
         options, highest = self.options, float(self.qrels.labels[-1])
         top = options.top_of(highest)
         lists_gains = isinstance(measure.gain, tuple) or str(measure.gain).startswith("@")
@@ -596,8 +598,8 @@ class Scorer:
 
     @cached_property
     def topics_without_relevant(self) -> dict[tuple[str, ...], list[int]]:
-        """Topics without a gain by a measure -> the columns of such measures; () if no topic lacks one. Omitted:
-        counts, intent-aware measures, measures without gains and measures that skip topics."""
+        """Topics -> the columns of measures by which exactly these topics have no document with a gain; () if all
+        topics have one. Left out: measures that are counts, are intent-aware, use no gains, or skip topics."""
         columns: dict[tuple[str, ...], list[int]] = {}
         for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
             definition = measure.definition
@@ -728,10 +730,10 @@ def _bounds_and_score(scorer: Scorer, measure: Measure, table: GainTable, gains_
 
 
 def bounds_of_rows(scorer: Scorer, batch: Batch, column: int, rows: Ints, unretrieved: Ints) -> Floats | None:
-    """Return `bounds_with_unretrieved` for rows that may repeat a topic (3 × rows), from gains computed once per topic;
-    None if the measure needs the gains of each row.
+    """Return `bounds_with_unretrieved` (3 × rows) for several values of `unretrieved` for a topic, from gains computed
+    once; None if the gains depend on `unretrieved`.
 
-    rows         index of a topic of the batch
+    rows         the topic of each row: its index in the batch
     unretrieved  rows: number of documents that may be relevant
     """
     from gradedeval.kernel.measures.bounds import lowest_with_unretrieved  # for bounds only
@@ -777,8 +779,8 @@ def _best_scores(
 
 
 def unseen_note(place: str, condition: str) -> Note:
-    """Return the note that some unjudged documents are taken as not relevant. `condition`: the end of "documents that",
-    as `neither run retrieved`."""
+    """Return the note that some unjudged documents are taken as not relevant. `condition` completes "unjudged
+    documents that …", as in `neither run retrieved`."""
     text = f"{place}: unjudged documents that {condition} are taken as not relevant"
     return Note(text, f"use {flag.unseen:N} to assume that some are relevant", kind="unseen")
 

@@ -63,7 +63,7 @@ def signature(
             parts.append(f"{holds} format {', '.join(others)}")
     parts += [f"collapse qrels {qrels.collapse.digest}"] if qrels.collapse else []
     parts += _changed(options)
-    if single := [measure.name for measure in measures if compares_single(measure, options)]:
+    if single := [measure.name for measure in measures if compares_float32(measure, options)]:
         of = "" if len(single) == len(measures) else f" in {', '.join(dict.fromkeys(single))}"
         parts.append(f"scores float32{of}")
     if options.interval is not None:
@@ -79,7 +79,7 @@ def of_files(digests: InputDigests, runs: Iterable[str]) -> str:
     return FILES + ", ".join([*of_qrels, f"{plural(len(digits), 'run')} {', '.join(digits)}"])
 
 
-def compares_single(measure: Measure, options: Options) -> bool:
+def compares_float32(measure: Measure, options: Options) -> bool:
     """Return whether a measure compares scores as float32: as `order` says, or by the preset's choice for it."""
     choices = PRESETS[options.like].single if options.like and "order" not in options.given else {}
     if not choices or not options.by_score:

@@ -74,7 +74,7 @@ def named_measures(texts: AnyMeasure | Iterable[AnyMeasure], table: Mapping[str,
     measures = parse_measures(texts, table, cutoff)
     if cutoff is None or not record_cutoff_use(texts, table):
         return measures
-    if texts == DEFAULT:  # the user has not typed their cutoffs
+    if texts == DEFAULT:  # the cutoffs of the default measures are not typed by the user
         default = [measure for measure in measures if "@" in measure.label and measure.label in DEFAULT]
         kept = ", ".join(measure.label for measure in default if measure.cutoff != cutoff)
         emit_notes([f"-k {cutoff}: {kept} keep their cutoffs; name measures without one, as in -m 'err ndcg'"])
@@ -154,7 +154,7 @@ def unused_cutoff_error(option: str, purpose: str) -> InputError:
 def runs_and_qrels(files: tuple[str, ...], options: Mapping[str, Any] = MappingProxyType({})) -> tuple[list[str], str]:
     """Return the runs and the qrels among the arguments.
 
-    options  options of the command, whose files may be standard input as well
+    options  options of the command; only one of their files and the arguments may be standard input
 
     A single file with both results and judgments is the run and the qrels. Raises InputError if an argument is not a
     file, a folder or a pattern; if the argument is the name of a measure, the hint suggests -m.
@@ -248,7 +248,7 @@ def runs_and_optional_qrels(
 
 def _is_last_qrels(file: str, options: Mapping[str, Any], needs_qrels: bool) -> bool:
     """Return whether the last file is the qrels because of --qrels-format, or because the command needs qrels and the
-    file may not be a run. Its content need not show that it holds judgments."""
+    file is not certainly a run. Its content need not show that it holds judgments."""
     if not (is_named(file) and _names_file(file)) or os.path.isdir(file):
         return False
     return options.get("qrels_format") is not None or (needs_qrels and not _is_run(file))

@@ -134,7 +134,7 @@ class Extras:
 
     def _check_systems(self) -> None:
         """Raise InputError (usage) for an option that a table of systems excludes."""
-        if self._by_topic and not (self._cwl or self._published):  # rows are runs
+        if self._by_topic and not (self._cwl or self._published):  # a row is a run on a topic, never a system
             return
         excluded = {
             flag.cwl: self._cwl,

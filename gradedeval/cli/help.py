@@ -25,7 +25,8 @@ MAX_MENTIONS = 8
 @click.pass_context
 def help_page(context: click.Context, words: tuple[str, ...]) -> None:
     """Explain a word: a command, such as `compare` or `plot runs`, a measure, an option, such as `predicted` or `-m`, a
-    format, such as `latex`, or a subject, such as `kappa`. The words `measures` and `formats` list all of these."""
+    format, such as `latex`, or a subject, such as `kappa`. `help measures` lists all measures, `help formats` all
+    formats."""
     program = context.find_root()
     if not words or words == ("help",):
         return _run(program, *words, "--help")

@@ -60,10 +60,10 @@ def matrix_options(*names: str) -> list[Option]:
 def runs_with_baseline(
     files: tuple[str, ...], baseline: str | None, saved_problem: str, options: Mapping[str, Any] = MappingProxyType({})
 ) -> tuple[list[str], str, Baseline]:
-    """Return the runs, with the baseline if it is a further run, the qrels, and the baseline.
+    """Return the runs, the qrels and the baseline; a baseline that is a further run is one of the runs, too.
 
     saved_problem  problem of the error for a baseline of saved scores; empty: no error
-    options        options of the command, whose files may be standard input as well
+    options        options of the command; only one of their files and the arguments may be standard input
     """
     files = duplicate_combined_file(files)
     resolved = score_matrix.Baseline.read(baseline, files[:-1])
@@ -146,7 +146,9 @@ def check_run_count(check: Callable[[int], None], options: Mapping[str, Any], ba
     words = [word for word in (*files, baseline) if word is not None]
     if options["from_scores"] or options.get("replicates") or len(files) < 2:
         return
-    if any(word == "-" or is_url(word) for word in words):  # listed or read only once
+    if any(
+        word == "-" or is_url(word) for word in words
+    ):  # standard input can be read only once, and a pattern of URLs would be listed twice
         return
     runs, _ = runs_and_qrels(files)
     resolved = score_matrix.Baseline.read(baseline, runs)

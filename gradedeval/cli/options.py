@@ -17,7 +17,7 @@ from gradedeval.cli.output import (
     STDOUT,
     DocstringCommand,
     check_target,
-    count_other_notes,
+    print_count_of_other_notes,
     print_notes,
     report_written_files,
     size_of,
@@ -237,7 +237,7 @@ class Command(DocstringCommand):
             try:
                 super().invoke(ctx)
             finally:
-                count_other_notes()
+                print_count_of_other_notes()
 
 
 @contextmanager

@@ -56,7 +56,7 @@ def write_bytes(content: bytes, target: str | None = None) -> None:
     The content goes to a temporary file, which then replaces the file, so that the file is never incomplete. A pipe or
     device is written directly. Raises InputError if the file cannot be written, OSError if stdout cannot be written.
     """
-    count_other_notes()
+    print_count_of_other_notes()
     if target in STDOUT:
         if sys.stdout is None:
             raise InputError("<stdout>", "is closed", "write to a file with -o FILE")
@@ -159,7 +159,7 @@ def print_remark_lines(remarks: Iterable[str]) -> None:
         print_message(remark, "note")
 
 
-def count_other_notes() -> None:
+def print_count_of_other_notes() -> None:
     """Print the number of notes that were not printed yet, before a table or at the end."""
     context = click.get_current_context(silent=True)
     notes = [] if context is None else context.meta.get(f"{__name__}.notes", {}).get("unprinted", [])

@@ -95,7 +95,7 @@ def _measures_of(setting: Setting, value: Any, table: Mapping[str, Measure]) -> 
         return single_measure(setting.flags[-1], text, table) if text is None or isinstance(text, str) else value
     if setting.measure == "several":
         return named_measures(value, table)
-    parse: Any = setting.measure
+    parse: Any = setting.measure  # otherwise a function that parses the value
     cutoff = context_option("k")
     measures = parse(value, table, cutoff)
     if cutoff is not None and value:

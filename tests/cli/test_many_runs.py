@@ -437,7 +437,7 @@ def test_a_pipe_of_a_dead_process_is_read_once(folder: Path, monkeypatch: pytest
         ("gradedeval.cli.commands.evaluate.write", ("--record", "r", "-o", "t"), "only r was written", ["r"]),
         ("gradedeval.cli.commands.evaluate.write", (), "nothing was written", []),
         ("gradedeval.cli.options.report_written_files", ("-o", "t"), "only t was written", ["t"]),
-        ("gradedeval.cli.options.count_other_notes", (), "the output may be incomplete", []),
+        ("gradedeval.cli.options.print_count_of_other_notes", (), "the output may be incomplete", []),
     ],
 )
 def test_an_interruption_names_the_written_files(

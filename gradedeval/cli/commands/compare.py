@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from gradedeval.analysis.score_matrix import Matrix
 
 BY_TOPIC = Option("-q", "--by-topic", is_flag=True, help="Print the scores of all runs on each topic, with median, "
-                  "best and worst, instead of comparisons. For more than five runs: without the scores of each run, "
-                  "the hardest topics first, and without -m for one measure.",
+                  "best and worst, instead of comparisons. For more than five runs: no scores of single runs, the "
+                  "hardest topics first, and a single measure unless -m is given.",
                   short="The scores of all runs on each topic.")  # fmt: skip
 TOP = Option(number=ranges.TOP, metavar="N", help="With -q: show the N hardest topics. Default: the six hardest and "
              "the six easiest in tables of more than five runs, else all.",

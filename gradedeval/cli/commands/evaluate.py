@@ -68,7 +68,7 @@ EVAL_OPTIONS = [
     Option("-q", "--by-topic", section="Output", is_flag=True, help="Print a row per topic, then the summary."),
     *output_options(formats=SCORE_FORMATS, short="Format, such as csv, json or, for pipes, trec.", digits="4"),
     Option("--cwl", section="Output", is_flag=True, help="Print the five quantities of each C/W/L measure as columns: "
-           "eu, etu, ec, etc, ed. p, rr and ap are taken as cwlp, cwlrr and cwlap.",
+           "eu, etu, ec, etc and ed. The measures p, rr and ap are taken as cwlp, cwlrr and cwlap.",
            short="The five quantities of C/W/L measures."),
     Option("--sort", section="Output", metavar="[MEASURE]", help="Sort runs by their summary of MEASURE, best first, "
         "or descending if it has no preferred direction. Without MEASURE: by the first of the table. A measure that "

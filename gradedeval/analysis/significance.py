@@ -80,9 +80,29 @@ def randomization_test(differences: Floats, draws: int, seed: int, alpha: float 
         a, b = (totals - sums) * down, (totals + sums) * up
         lower, upper = np.minimum(a, b), np.maximum(a, b, out=a)
         lower[:, alike], upper[:, alike] = -np.inf, np.inf
-        low[chunk] = np.partition(lower, rank - 1, axis=1)[:, rank - 1]
-        high[chunk] = np.partition(upper, -rank, axis=1)[:, -rank]
+        low[chunk] = nth_smallest(lower, rank - 1)
+        high[chunk] = -nth_smallest(np.negative(upper, out=upper), rank - 1)
     return extreme / len(flips) if exact else (1 + extreme) / (1 + draws), low, high
+
+
+SAMPLED = 10
+"""The sample has one value in this many."""
+
+
+def nth_smallest(values: Floats, nth: int) -> Floats:
+    """Return the n-th smallest value of each row, from 0, faster than a partition of the whole row: only values are
+    ordered that are at most a later value of a sample."""
+    sample = values[:, : values.shape[1] // SAMPLED]
+    expected = nth / SAMPLED
+    place = math.ceil(expected + 4 * math.sqrt(expected) + 4)
+    if place >= sample.shape[1] // 2:
+        return np.partition(values, nth, axis=1)[:, nth]
+    limit = np.partition(sample, place, axis=1)[:, place]
+    smallest = np.empty(len(values))
+    for row, (row_values, few) in enumerate(zip(values, values <= limit[:, None], strict=True)):
+        first = row_values[few]
+        smallest[row] = np.partition(first if len(first) > nth else row_values, nth)[nth]
+    return smallest
 
 
 def extreme_rank(alpha: float, draws: int, listed: int, exact: bool) -> int:

@@ -16,6 +16,7 @@ from gradedeval.analysis.significance import (
     correct_p_values,
     describe_test,
     effect_size,
+    nth_smallest,
     p_values,
     randomization_test,
     sign_flips,
@@ -283,3 +284,12 @@ def test_a_description_has_the_draws_and_the_seed() -> None:
     assert describe_test("randomization", 8, 10_000, 3) == "randomization, all permutations"
     assert describe_test("tukey-hsd", 8, 10_000, 3, runs=3) == "tukey-hsd, 10000 draws, seed 3"
     assert describe_test("tukey-hsd", 5, 10_000, 3, runs=3) == "tukey-hsd, all permutations"
+
+
+@pytest.mark.parametrize("is_falling", [False, True])
+def test_the_nth_smallest_value_is_that_of_the_sorted_ones(is_falling: bool) -> None:
+    values = np.random.default_rng(5).integers(-400, 400, (4, 3000)).astype(np.float64)
+    values[1, ::2] = -np.inf
+    values = np.sort(values)[:, ::-1].copy() if is_falling else values
+    for nth in (0, 1, 74, 150, 700, 2999):
+        assert (nth_smallest(values, nth) == np.sort(values)[:, nth]).all()

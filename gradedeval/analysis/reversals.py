@@ -42,6 +42,8 @@ EXACT = 50
 """Up to this many unjudged documents of a topic each number is tried; then steps grow by a fifth."""
 CELLS = 1 << 16
 """Topics × ranks scored in one go: more saves no calls, and leaves the cache."""
+HEAVIEST_COUNT = 1 << 10
+"""Documents of the largest weights, tried first: as a rule the best ones are among them."""
 CELLS_OF_CHOICES = 1 << 21
 """Choices × topics × ranks scored in one go."""
 
@@ -296,6 +298,17 @@ class JudgedRun:
             begin += len(cells)
             places.append(place)
         return places
+
+    @cached_property
+    def heaviest(self) -> tuple[Ints, float]:
+        """The documents of the largest weights, if more than `HEAVIEST_COUNT`, and an upper bound of all others."""
+        least = np.partition(self.weight, -HEAVIEST_COUNT)[-HEAVIEST_COUNT]
+        return np.flatnonzero(self.weight >= least), float(least)
+
+    @cached_property
+    def lightest(self) -> float:
+        """The smallest weight, or 0."""
+        return float(self.weight.min(initial=0.0))
 
     def places(self, numbers: Ints) -> NDArray[Any]:
         """Return the indices of documents in the lists above; −1 for others."""
@@ -695,12 +708,15 @@ def _search(behind: JudgedRun, ahead: JudgedRun, needed: float) -> Search:
     return reversal(order[:many])
 
 
-def _net_weights(behind: JudgedRun, weight: Floats, ahead: JudgedRun, of_ahead: Floats) -> Floats:
-    """Return the gain of each unjudged document to the trailing run less its gain to the leading run; 0 if unknown."""
-    places = ahead.places(behind.number)
-    loss, shared = np.zeros(len(weight)), places >= 0
+def _net_weights(
+    behind: JudgedRun, weight: Floats, ahead: JudgedRun, of_ahead: Floats, some: Ints | slice = slice(None)
+) -> Floats:
+    """Return the gain of unjudged documents, all or some, to the trailing run less their gain to the leading run; 0 if
+    unknown."""
+    gain, places = weight[some], ahead.places(behind.number[some])
+    loss, shared = np.zeros(len(gain)), places >= 0
     loss[shared] = of_ahead[places[shared]]
-    net: Floats = np.subtract(weight, loss, out=np.zeros(len(weight)), where=weight != loss)
+    net: Floats = np.subtract(gain, loss, out=np.zeros(len(gain)), where=gain != loss)
     return net
 
 
@@ -708,6 +724,13 @@ def _best_documents(
     behind: JudgedRun, weight: Floats, ahead: JudgedRun, of_ahead: Floats, reach: float
 ) -> tuple[Ints, Floats, bool]:
     """Return the documents that lift the trailing run, the best first, their cumulative rises, and whether all are."""
+    if weight is behind.weight and of_ahead is ahead.weight and len(weight) > HEAVIEST_COUNT:
+        heavy, lighter = behind.heaviest
+        net = _net_weights(behind, weight, ahead, of_ahead, heavy)
+        order = _sort_documents(net, FIRST_SORTED)
+        rises, least = np.cumsum(net[order]), float(net[order[-1]]) if len(order) >= FIRST_SORTED else 0.0
+        if least > lighter - ahead.lightest and rises[-1] > reach:
+            return heavy[order], rises, False
     net, count = _net_weights(behind, weight, ahead, of_ahead), FIRST_SORTED
     every = np.count_nonzero(net > 0)
     while True:

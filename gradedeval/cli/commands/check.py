@@ -122,9 +122,8 @@ def command(
     The name of a slice precedes its bound, as in --min 'intent=tail: ndcg@10=0.4' (see --slices). With --replicates
     a bound applies to a system: to its mean over the seeds.
 
-    A measure named in a bound need not be repeated with -m. A bound without MEASURE applies to the only measure of -m,
-    as in -m err@20 --min 0.25; --max-drop, --no-worse, --significant and --min-topics apply to every measure of -m, or
-    of the other bounds.
+    A measure in a bound need not be named by -m. A bound without MEASURE applies to the only measure of -m, as in -m
+    err@20 --min 0.25; --max-drop, --no-worse, --significant and --min-topics to every measure of -m or of other bounds.
     """
     check_history(history, label)
     options["output_format"] = options["output_format"] or format_or_default(options["output"], EXTENSIONS, "text")

@@ -72,7 +72,8 @@ def document_rows(change: DocumentChanges, place: Ints, above: Ints) -> pd.DataF
     above  chosen documents: the relevant document that an unjudged document moved above, or −1
     """
     ranked, chosen, sides = change.ranked, change.chosen, change.sides
-    names = np.array(ranked.names, dtype=object)
+    names, docnos_above = np.array(ranked.names, dtype=object), np.full(len(above), None, dtype=object)
+    docnos_above[above >= 0] = ranked.docnos(above[above >= 0])
     (baseline_rank, rank), seeds_with = sides.middle[:, chosen], sides.retrieved[:, chosen]
     documents = kernel.results.to_frame(
         {
@@ -87,7 +88,7 @@ def document_rows(change: DocumentChanges, place: Ints, above: Ints) -> pd.DataF
             "baseline_contribution": np.where(seeds_with[0] == 0, np.nan, change.terms[0][chosen]),
             "contribution": np.where(seeds_with[1] == 0, np.nan, change.terms[1][chosen]),
             "explains": change.explains[chosen],
-            "above": np.where(above < 0, None, ranked.docnos(above)),
+            "above": docnos_above,
         }
     )
     if sides.of_seeds:

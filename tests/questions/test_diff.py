@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import kendalltau
@@ -60,6 +61,21 @@ def test_by_hand() -> None:
     assert rows["a"]["explains"] == pytest.approx(3 / 2 - 3)
     assert (rows["b"]["rank"], rows["b"]["contribution"]) == (None, None)
     assert (rows["x"]["grade"], rows["x"]["above"], rows["n"]["above"]) == (None, "a", None)
+
+
+def test_memory_that_was_not_written_changes_no_docno(monkeypatch: pytest.MonkeyPatch) -> None:
+    original, changed, qrels = random_pair(1)
+    expected = gradedeval.diff(original, changed, qrels, "dcg").documents
+    empty = np.empty
+
+    def dirty(shape: Any, dtype: Any = float, **keywords: Any) -> Any:
+        array = empty(shape, dtype, **keywords)
+        if array.dtype.kind in "if":
+            array.fill(-(2**40) if array.dtype.itemsize == 8 else -3)
+        return array
+
+    monkeypatch.setattr(np, "empty", dirty)
+    pd.testing.assert_frame_equal(gradedeval.diff(original, changed, qrels, "dcg").documents, expected)
 
 
 @pytest.mark.exhaustive

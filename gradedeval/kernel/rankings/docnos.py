@@ -105,7 +105,7 @@ class Growing:
     first `size`, as words may be read there."""
 
     def __init__(self, dtype: Any, room: int) -> None:
-        self.values, self.size = np.empty(room, dtype=dtype), 0
+        self.values, self.size = np.zeros(room, dtype=dtype), 0
 
     def add(self, more: NDArray[Any]) -> None:
         end = self.size + len(more)

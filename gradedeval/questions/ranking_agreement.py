@@ -302,7 +302,7 @@ def _no_common_topics(ranked: RankedRuns, first: RankedRun, second: RankedRun) -
 
 
 def _numbers(pairs: ListPairs, runs: int, settings: RankingSettings) -> tuple[Ints, Ints, Floats]:
-    """Return as `_compare_pairs` for some pairs of one run, the lowest agreement first."""
+    """Compare some pairs of one run as `_compare_pairs` does, the lowest agreement first."""
     counts = np.stack([pairs.one.counts, pairs.other.counts])
     shared = np.flatnonzero(counts.min(0))
     rbo, low, high = pairs.overlaps(settings.persistence, settings.ties)[:, shared]
